@@ -35,6 +35,7 @@ namespace stl = std;
 #define ISOBIT_KERNEL __global__
 #define ISOBIT_SHARED __shared__
 #define ISOBIT_UNROLL _Pragma("unroll")
+#define ISOBIT_CALLS_USER_CODE _Pragma("nv_exec_check_disable")
 #else
 //! A function that runs on the host and on the device.
 #define ISOBIT_HD
@@ -44,6 +45,8 @@ namespace stl = std;
 //! of its own, so that thread-local storage is block-local storage.
 #define ISOBIT_SHARED static thread_local
 #define ISOBIT_UNROLL _Pragma("GCC unroll 32")
+//! Before a function template that calls a user's callable: it may exist on the device only, or on the host only.
+#define ISOBIT_CALLS_USER_CODE
 #endif
 
 //! Defined while code for a GPU is being generated.

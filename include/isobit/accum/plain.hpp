@@ -41,6 +41,7 @@ template <class T, class Op> struct with_operator {
   using result = T;
   [[no_unique_address]] Op op{};
   ISOBIT_HD constexpr T lift(T x) const { return x; }
+  ISOBIT_CALLS_USER_CODE
   ISOBIT_HD constexpr T combine(T left, T right) const { return op(left, right); }
   ISOBIT_HD constexpr T finish(T s) const {
     if constexpr (ieee_float<T>)

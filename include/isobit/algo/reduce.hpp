@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! `reduce`: one value from n elements, in a named order, by any group of threads, with the same bits.
+#pragma once
+
+#include <isobit/accum/plain.hpp>
+#include <isobit/algo/fold_block.hpp>
+#include <isobit/algo/fold_grid.hpp>
+#include <isobit/algo/fold_thread.hpp>
+#include <isobit/algo/fold_tile.hpp>
+#include <isobit/order/order.hpp>
+#if !defined(__CUDACC_RTC__)
+#include <isobit/algo/fold_host.hpp>
+#include <isobit/error.hpp>
+#endif
+
+namespace isobit::inline bits1 {
+
+namespace detail {
+
+// A user's load: called with the index type that the user counts in; narrow floats become float.
+template <class Index, class Load> struct indexed {
+  Load load;
+  ISOBIT_CALLS_USER_CODE
+  ISOBIT_HD constexpr auto operator()(uint64_t i) const { return decode_element(load(static_cast<Index>(i))); }
+};
+template <class Index, class Load> ISOBIT_HD constexpr indexed<Index, Load> as_load(Load const& load) { return {load}; }
+template <class Index, class T> ISOBIT_HD constexpr contiguous<T> as_load(contiguous<T> const& load) { return load; }
+template <class Index, class T, class F>
+ISOBIT_HD constexpr mapped<contiguous<T>, F> as_load(mapped<contiguous<T>, F> const& load) {
+  return load;
+}
+
+template <class Load> using loaded = stl::remove_cvref_t<decltype(stl::declval<Load const&>()(uint64_t{}))>;
+
+struct plain_sum {}; // the default: plain<the element's type>
+
+// An accumulator as it is; a binary operator as an accumulator over T.
+template <class T> ISOBIT_HD constexpr plain<T> as_accumulator(plain_sum) { return {}; }
+template <class T, accumulator A> ISOBIT_HD constexpr A as_accumulator(A const& acc) { return acc; }
+template <class T, class Op>
+  requires(!accumulator<Op>)
+ISOBIT_HD constexpr with_operator<T, Op> as_accumulator(Op const& op) {
+  static_assert(requires(T a) { static_cast<T>(op(a, a)); },
+                "isobit: reduce needs an accumulator, or a binary operator over the element type");
+  return {op};
+}
+
+template <class T> struct is_grid_result : stl::false_type {};
+template <class T> struct is_grid_result<grid_result<T>> : stl::true_type {};
+
+// Every order comes down to trees over some range.
+ISOBIT_CALLS_USER_CODE
+template <class Order, class Group, class Load, class Acc>
+ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& acc) {
+  if constexpr (stl::same_as<Order, tree>) {
+    return fold(g, n, load, acc);
+  } else if constexpr (stl::same_as<Order, sequential>) {
+    // Nothing can be shared: every thread walks the whole range.
+    auto s = acc.lift(load(uint64_t{0}));
+    for (uint64_t i = 1; i < n; ++i) s = acc.combine(s, acc.lift(load(i)));
+    return s;
+  } else {
+    // A lane is a tree over every L-th element, walked by one thread; then the tree over the lanes.
+    constexpr uint64_t L = Order::lane_count;
+    auto const lane = [&](uint64_t l) {
+      auto const element = [&](uint64_t row) { return load(row * L + l); };
+      return fold(thread{}, (n - l + L - 1) / L, element, acc);
+    };
+    return fold(g, n < L ? n : L, lane, over_states<Acc>{acc});
+  }
+}
+
+} // namespace detail
+
+//! Folds `load(0), ..., load(n - 1)` in the order `Order` and returns the accumulator's result.
+//!
+//! - `Order`: `tree` (default), `lanes<L>` or `sequential`; docs/order.md defines them.
+//! - `g`: who works together: `thread`, `tile<P>`, `block`, `grid`, or `host`. All threads of the group pass the same
+//!   arguments, and all receive the same bits. A `grid` returns `grid_result`: the value, in one block.
+//! - `n`: how many elements; any integer type. `load` is called with indices of that type, each once or more often,
+//!   from any thread. n >= 0.
+//! - `load`: anything callable with an index. `contiguous{pointer}` and `map(pointer, f)` read 16 bytes at a time.
+//! - `op`: an accumulator (`plain<T>`, `compensated<T>`, a user's own) or a binary operator over the element type,
+//!   commutative or not. Default: the flag-proof sum; `half`, `bf16` and `fp8` elements are summed in float.
+//!
+//! n = 0 gives `op.empty()` (0 for sums; `T{}` for a bare operator).
+//! Guarantee: run-to-run, geometry, target, partition, neighbourhood.
+//! Cost: n - 1 combinations, one read of the input; `lanes<L>` runs on L threads at most, `sequential` on one.
+ISOBIT_CALLS_USER_CODE
+template <class Order = tree, class Group, stl::integral Index, class Load, class Op = detail::plain_sum>
+ISOBIT_HD auto reduce(Group const& g, Index n, Load const& load, Op const& op = {}) {
+  static_assert(is_order<Order>, "isobit: the order of a reduction is tree, lanes<L> or sequential");
+  static_assert(requires { load(n); }, "isobit: reduce needs a load: something to call with an index");
+  auto const elements = detail::as_load<Index>(load);
+  auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
+  using state = decltype(detail::fold_in<Order>(g, uint64_t{1}, elements, acc));
+  if constexpr (detail::is_grid_result<state>::value) {
+    using result = grid_result<typename decltype(acc)::result>;
+    static_assert(!stl::same_as<Order, sequential>, "isobit: a grid cannot share out the sequential order");
+    if (n == 0) return result{g.block_rank() == 0, acc.empty()};
+    auto const r = detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc);
+    return result{r.here, r.here ? acc.finish(r.value) : acc.empty()};
+  } else {
+    if (n == 0) return acc.empty();
+    return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc));
+  }
+}
+
+//! The same for an array: `reduce(g, x, n)` folds `x[0] .. x[n - 1]`. A `host` group checks that `x` is not null when
+//! n > 0 and that n is not negative, and throws `invalid_argument`.
+template <class Order = tree, class Group, class T, stl::integral Index, class Op = detail::plain_sum>
+ISOBIT_HD auto reduce(Group const& g, T const* x, Index n, Op const& op = {}) {
+#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
+  if constexpr (is_host<Group>) {
+    if constexpr (stl::is_signed_v<Index>)
+      if (n < 0) throw invalid_argument("reduce", "n", "0 or more");
+    if (x == nullptr && n > 0) throw invalid_argument("reduce", "x", "non-null when n > 0");
+    if (reinterpret_cast<stl::uintptr_t>(x) % alignof(T) != 0)
+      throw invalid_argument("reduce", "x", "aligned to", alignof(T), "bytes");
+  }
+#endif
+  return reduce<Order>(g, n, contiguous<T>{x}, op);
+}
+
+} // namespace isobit::inline bits1

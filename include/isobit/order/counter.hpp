@@ -39,6 +39,7 @@ public:
   //! Appends `value`: the aligned node of 2^level units that starts where the pushed units end. Preconditions: the
   //! number of units pushed so far is a multiple of 2^level, and at most the last node ever pushed is ragged (cut off
   //! by the end of the range; it still counts as 2^level units).
+  ISOBIT_CALLS_USER_CODE
   template <class Acc> ISOBIT_HD constexpr void push(Acc const& acc, State value, int level = 0) {
     for (; (filled_ >> level & 1) != 0; ++level) {
       value = acc.combine(state_[level], value);
@@ -50,6 +51,7 @@ public:
 
   //! The root over everything pushed: the waiting nodes combined from right to left, so that each is the left operand
   //! of all that follows it. Absent levels are skipped. Precondition: not empty. Does not change the counter.
+  ISOBIT_CALLS_USER_CODE
   template <class Acc> ISOBIT_HD constexpr State fold(Acc const& acc) const {
     int level = detail::lowest_level(filled_);
     State value = state_[level];

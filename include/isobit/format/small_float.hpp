@@ -51,29 +51,30 @@ concept small_float = requires(T x) {
   x.bits;
 };
 
-//! The code nearest to `x`, ties to even, in one rounding.
+//! The code nearest to `x * 2^power`, ties to even, in one rounding.
 //! A NaN becomes `format.nan()`; a zero and a number that rounds to zero keep their signs. Source: IEEE 754-2019 4.3.1
 //! and 7.4; for the 8-bit formats OCP OFP8 and the conversions of the CUDA headers, with which all results agree.
 template <small_float To, overflow Overflow = overflow::to_special, ieee_float From>
-ISOBIT_HD constexpr To encode(From x) {
+ISOBIT_HD constexpr To encode(From x, int power = 0) {
   using fields = float_fields<From>;
   using word = float_bits<From>;
   constexpr small_float_format f = To::format;
   constexpr int dropped = fields::mantissa_bits - f.mantissa_bits;
-  constexpr int rebias = f.bias - fields::bias;
   using bits = decltype(To::bits);
 
   word const magnitude = magnitude_bits(x);
   if (magnitude > fields::exponent) return To{static_cast<bits>(f.nan())};
   uint32_t const sign = sign_bit(x) ? f.sign() : 0;
+  if (magnitude == 0) return To{static_cast<bits>(sign)};
 
-  // The number is significand * 2^(exponent - fields::bias - fields::mantissa_bits).
-  int const field = static_cast<int>(magnitude >> fields::mantissa_bits);
-  int const exponent = field == 0 ? 1 : field;
-  word const significand = (magnitude & fields::mantissa) | (field == 0 ? 0 : fields::mantissa + 1);
+  // A subnormal number is an integer times a power of two; as a number of its own the integer is normal.
+  bool const subnormal = magnitude <= fields::mantissa;
+  word const normal = subnormal ? to_bits(static_cast<From>(magnitude)) : magnitude;
+  int const moved = subnormal ? fields::bias + fields::mantissa_bits - 1 : 0;
+  word const significand = (normal & fields::mantissa) | (fields::mantissa + 1);
 
-  // Below exponent 1 of the target, the mantissa loses one more bit for each step down.
-  int const target = exponent + rebias;
+  // The exponent field in the target. Below 1, the mantissa loses one more bit for each step down.
+  int const target = static_cast<int>(normal >> fields::mantissa_bits) - moved + power + f.bias - fields::bias;
   int const below = target < 1 ? 1 - target : 0;
   int const shift = dropped + (below < f.mantissa_bits + 2 ? below : f.mantissa_bits + 2);
   word const odd = (significand >> shift) & 1;
@@ -82,7 +83,7 @@ ISOBIT_HD constexpr To encode(From x) {
   // A carry out of the mantissa moves into the exponent by itself.
   uint32_t const base = target < 1 ? 0 : static_cast<uint32_t>(target - 1);
   uint32_t code = static_cast<uint32_t>(rounded) + (base << f.mantissa_bits);
-  if (target > (1 << f.exponent_bits) || code > f.largest())
+  if (magnitude == fields::exponent || target > (1 << f.exponent_bits) || code > f.largest())
     code = Overflow == overflow::saturate || f.special == specials::none ? f.largest()
            : f.special == specials::ieee                                 ? f.infinity()
                                                                          : f.nan();

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! Recipes of the OCP microscaling (MX) formats: 32 elements share one power of two. A recipe is a type that names
+//! every choice: element format, rule for the scale, and what becomes of infinities and NaNs. Integers only.
+//!
+//! A recipe that `algo/quantize.hpp` accepts has: `element`, `scale` (types), `block_size`, `magnitude(x)` (what the
+//! order-free unsigned maximum is taken of), `scale_of(amax)`, `code_of(x, scale)` and `value_of(code, scale)`.
+#pragma once
+
+#include <isobit/arith/op.hpp>
+#include <isobit/format/e4m3.hpp>
+#include <isobit/format/e5m2.hpp>
+#include <isobit/format/e8m0.hpp>
+
+namespace isobit::inline bits1 {
+
+namespace detail {
+
+// The float fields of an element format's largest number.
+template <small_float Element> inline constexpr uint32_t largest_bits = to_bits(decode(Element{Element::format.largest()}));
+
+template <small_float Element> inline constexpr int largest_mantissa =
+    static_cast<int>(largest_bits<Element> & float_fields<float>::mantissa);
+
+// encode<Element, overflow::saturate>(x) of a float that is not NaN, from its bits, without a branch. `Int` is int32_t
+// or a vector of them; `round_to_integer(m)` returns the bits of (float with the bits m) + 2^k, where adding 2^k rounds
+// to a multiple of the format's smallest number: one nearest-even addition of normal-sized numbers.
+template <small_float Element, class Int, class RoundToInteger>
+ISOBIT_HD constexpr Int saturated_code(Int bits, RoundToInteger round_to_integer) {
+  constexpr small_float_format f = Element::format;
+  constexpr int dropped = 23 - f.mantissa_bits;
+  constexpr int largest = static_cast<int>(largest_bits<Element>);
+  constexpr int smallest_normal = (128 - f.bias) << 23;
+  constexpr int rebias = (127 - f.bias) << f.mantissa_bits;
+  constexpr int addend = (151 - f.bias - f.mantissa_bits) << 23;
+
+  Int const all = bits & 0x7fffffff;
+  Int const magnitude = all > largest ? Int{} + largest : all;
+  Int const normal = ((magnitude + ((1 << (dropped - 1)) - 1) + ((magnitude >> dropped) & 1)) >> dropped) - rebias;
+  Int const subnormal = round_to_integer(magnitude) - addend;
+  Int const sign = (bits >> (31 - f.exponent_bits - f.mantissa_bits)) & static_cast<int>(f.sign());
+  return (magnitude < smallest_normal ? subnormal : normal) | sign;
+}
+
+// The 2^k of `saturated_code`: its last mantissa bit is worth the format's smallest number.
+template <small_float Element> inline constexpr float rounding_addend =
+    from_bits<float>(static_cast<uint32_t>(151 - Element::format.bias - Element::format.mantissa_bits) << 23);
+
+} // namespace detail
+
+namespace mx {
+
+//! OCP MX v1.0 section 6.3: 2^floor(log2 amax) / 2^emax, where emax is the exponent of the format's largest number.
+//! Elements in the upper part of the top binade saturate.
+struct floor {
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    return static_cast<int>(amax >> 23) - Element::format.largest_exponent();
+  }
+};
+
+//! The exact round-up rule: the least power of two s with amax <= largest * s. No element saturates.
+//! The float formula of Transformer Engine, torchao and cuBLAS agrees except for one amax per format (for e4m3
+//! 0x04600001, where its product rounds down to 2^-127).
+struct rceil {
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    int const mantissa = static_cast<int>(amax & float_fields<float>::mantissa);
+    return floor::byte<Element>(amax) + (mantissa > detail::largest_mantissa<Element>);
+  }
+};
+
+//! An infinity or NaN makes the scale NaN: the whole block reads back as NaN. It never hides a NaN.
+struct block_nan {
+  ISOBIT_HD static constexpr uint8_t byte([[maybe_unused]] uint32_t amax) { return e8m0::nan; }
+};
+
+//! An infinity gives the largest scale, 254, and the largest element with its sign; in such a block, finite elements
+//! become zero. A NaN still makes the scale NaN.
+struct saturate {
+  ISOBIT_HD static constexpr uint8_t byte(uint32_t amax) {
+    return amax == float_fields<float>::exponent ? uint8_t(254) : e8m0::nan;
+  }
+};
+
+//! One MX recipe. `Rule` is `floor` or `rceil`; `NonFinite` is `block_nan` or `saturate`.
+template <small_float Element, class Rule, class NonFinite = block_nan> struct recipe {
+  static_assert(Element::format.exponent_bits + Element::format.mantissa_bits <= 7,
+                "isobit: the elements of an MX block have at most 8 bits");
+  using element = Element;
+  using scale = e8m0;
+  static constexpr uint32_t block_size = 32;
+
+  //! What the block's maximum is taken of: bits without sign, in which a NaN is the largest.
+  ISOBIT_HD static constexpr uint32_t magnitude(float x) { return magnitude_bits(x); }
+
+  //! The scale of a block whose maximal `magnitude` is `amax` (0 for a block of zeros: scale 0, which is 2^-127).
+  ISOBIT_HD static constexpr scale scale_of(uint32_t amax) {
+    if (amax >= float_fields<float>::exponent) return {NonFinite::byte(amax)};
+    int const byte = Rule::template byte<Element>(amax);
+    return {static_cast<uint8_t>(byte < 0 ? 0 : byte > 254 ? 254 : byte)};
+  }
+
+  //! The element nearest to x / s, ties to even, saturating; NaN when the scale is.
+  ISOBIT_HD static constexpr element code_of(float x, scale s) {
+    if (is_nan(s)) return {static_cast<uint8_t>(Element::format.nan())};
+#if defined(ISOBIT_ON_DEVICE)
+    // The product is exact, or far below half of the smallest element. x is not NaN here: that makes the scale NaN.
+    auto const add_power = [](int m) {
+      return bit_cast<int>(add(bit_cast<float>(m), detail::rounding_addend<Element>));
+    };
+    int const code = detail::saturated_code<Element>(bit_cast<int>(mul(x, reciprocal(s))), add_power);
+    return {static_cast<uint8_t>(code)};
+#else
+    return encode<Element, overflow::saturate>(x, 127 - s.bits);
+#endif
+  }
+
+  //! element * scale, exactly; infinity beyond the largest float; the one quiet NaN for a NaN of either.
+  ISOBIT_HD static constexpr float value_of(element code, scale s) {
+    using fields = float_fields<float>;
+    float const x = decode(code);
+    uint32_t const magnitude = magnitude_bits(x);
+    if (is_nan(s) || is_nan(x)) return from_bits<float>(fields::quiet_nan);
+    if (magnitude == 0 || magnitude == fields::exponent) return x;
+    uint32_t const sign = to_bits(x) & fields::sign;
+    int const exponent = static_cast<int>(magnitude >> 23) + s.bits - 127;
+    if (exponent > 254) return from_bits<float>(fields::exponent | sign);
+    uint32_t const mantissa = magnitude & fields::mantissa;
+    if (exponent > 0) return from_bits<float>((static_cast<uint32_t>(exponent) << 23) | mantissa | sign);
+    return from_bits<float>(((mantissa | (fields::mantissa + 1)) >> (1 - exponent)) | sign);
+  }
+};
+
+} // namespace mx
+
+//! MXFP8: `mxfp8<e4m3, mx::floor>`, `mxfp8<e5m2, mx::rceil, mx::saturate>`, ...
+template <small_float Element, class Rule, class NonFinite = mx::block_nan>
+  requires(Element::format.exponent_bits + Element::format.mantissa_bits == 7)
+using mxfp8 = mx::recipe<Element, Rule, NonFinite>;
+
+} // namespace isobit::inline bits1

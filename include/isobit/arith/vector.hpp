@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! The operations of arith/op.hpp on the vector types of g++ and clang, for hosts: `vec<float, 8>` and its like. Element
+//! by element the same bits as the scalar operations, under the same flags, at the speed of unguarded vector code: the
+//! empty asm statements act on whole registers.
+//!
+//! `native<T>` is the vector that fills one register of the target (16 bytes; 32 with AVX; 64 with AVX-512). Wider
+//! vectors work everywhere by halves, though slower, and compilers warn (-Wpsabi) where such a one is passed by value.
+//! Not for devices.
+#pragma once
+
+#include <isobit/arith/op.hpp>
+
+#if !defined(__CUDACC_RTC__)
+
+namespace isobit::inline bits1 {
+namespace detail {
+template <class T, int N> struct vec_of {
+  static_assert(N > 1 && (N & (N - 1)) == 0, "isobit: a vec has a power of two of elements");
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+} // namespace detail
+
+//! `N` elements of type `T`: a vector type of g++ and clang. `v[i]` is an element. 16, 32 or 64 bytes.
+template <class T, int N> using vec = typename detail::vec_of<T, N>::type;
+
+//! The bytes of one vector register.
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32;
+#else
+inline constexpr int register_bytes = 16;
+#endif
+//! How many elements of type `T` one vector register holds.
+template <class T> inline constexpr int native_width = register_bytes / static_cast<int>(sizeof(T));
+//! The vector that fills one register.
+template <class T> using native = vec<T, native_width<T>>;
+
+template <class V> using element_of = stl::remove_cvref_t<decltype(stl::declval<V&>()[0])>;
+//! How many elements the vector type `V` has.
+template <class V> inline constexpr int width_of = static_cast<int>(sizeof(V) / sizeof(element_of<V>));
+
+//! A vector type of float or double.
+template <class V>
+concept float_vector = ieee_float<element_of<V>> && (sizeof(V) == 16 || sizeof(V) == 32 || sizeof(V) == 64);
+
+// Passing a vector wider than the target's registers by value is an ABI question that g++ warns of; everything here is
+// inlined, so that there is no call. Inlining also keeps code of one -march out of translation units of another.
+#define ISOBIT_VECTOR [[gnu::always_inline]] inline
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+//! The vector at `p`, of any alignment.
+template <class V> ISOBIT_VECTOR V load(element_of<V> const* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+//! Writes `v` at `p`, of any alignment.
+template <class V> ISOBIT_VECTOR void store(element_of<V>* p, V const& v) { __builtin_memcpy(p, &v, sizeof v); }
+
+//! The vector whose every element is `x`.
+template <class V> ISOBIT_VECTOR V broadcast(element_of<V> x) {
+  V v;
+  for (int i = 0; i < width_of<V>; ++i) v[i] = x;
+  return v;
+}
+
+namespace detail {
+template <int... I> struct indices {};
+#if defined(__clang__)
+template <int N> struct make_indices_of {
+  template <class, int... I> struct holder {
+    using type = indices<I...>;
+  };
+  using type = typename __make_integer_seq<holder, int, N>::type;
+};
+template <int N> using make_indices = typename make_indices_of<N>::type;
+#else
+template <int N> using make_indices = indices<__integer_pack(N)...>;
+#endif
+
+template <class V, int... I> ISOBIT_VECTOR V even_elements(V const& a, V const& b, indices<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I)...);
+}
+template <class V, int... I> ISOBIT_VECTOR V odd_elements(V const& a, V const& b, indices<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + 1)...);
+}
+template <class V, int... I> ISOBIT_VECTOR auto low_elements(V const& a, indices<I...>) {
+  return __builtin_shufflevector(a, a, I...);
+}
+template <class V, int... I> ISOBIT_VECTOR auto high_elements(V const& a, indices<I...>) {
+  return __builtin_shufflevector(a, a, (static_cast<int>(sizeof...(I)) + I)...);
+}
+template <class V, int... I> ISOBIT_VECTOR auto joined_elements(V const& a, V const& b, indices<I...>) {
+  return __builtin_shufflevector(a, b, I...);
+}
+} // namespace detail
+
+//! a[0], a[2], ..., b[0], b[2], ...: with `deinterleave_odd` and `add`, one level of a pairwise sum of 2 * N elements.
+template <class V> ISOBIT_VECTOR V deinterleave_even(V const& a, V const& b) {
+  return detail::even_elements(a, b, detail::make_indices<width_of<V>>{});
+}
+//! a[1], a[3], ..., b[1], b[3], ...
+template <class V> ISOBIT_VECTOR V deinterleave_odd(V const& a, V const& b) {
+  return detail::odd_elements(a, b, detail::make_indices<width_of<V>>{});
+}
+//! The first half of the elements.
+template <class V> ISOBIT_VECTOR auto low_half(V const& a) {
+  return detail::low_elements(a, detail::make_indices<width_of<V> / 2>{});
+}
+//! The second half of the elements.
+template <class V> ISOBIT_VECTOR auto high_half(V const& a) {
+  return detail::high_elements(a, detail::make_indices<width_of<V> / 2>{});
+}
+//! The elements of `low`, then those of `high`.
+template <class V> ISOBIT_VECTOR auto join(V const& low, V const& high) {
+  return detail::joined_elements(low, high, detail::make_indices<2 * width_of<V>>{});
+}
+
+namespace detail {
+template <class V> inline constexpr bool fits_register = sizeof(V) <= register_bytes;
+
+template <class V> ISOBIT_VECTOR V vector_div(V a, V b) {
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__AVX__)
+  if constexpr (single)
+    asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+  else
+    asm("vdivpd {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+#elif defined(__x86_64__)
+  if constexpr (single)
+    asm("divps {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+  else
+    asm("divpd {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
+  else
+    asm("fdiv %0.2d, %0.2d, %1.2d" : "+w"(a) : "w"(b));
+#else
+  for (int i = 0; i < width_of<V>; ++i) a[i] = isobit::div(a[i], b[i]);
+#endif
+  return a;
+}
+template <class V> ISOBIT_VECTOR V vector_sqrt(V a) {
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__AVX__)
+  if constexpr (single)
+    asm("vsqrtps %0, %0" : "+x"(a));
+  else
+    asm("vsqrtpd %0, %0" : "+x"(a));
+#elif defined(__x86_64__)
+  if constexpr (single)
+    asm("sqrtps %0, %0" : "+x"(a));
+  else
+    asm("sqrtpd %0, %0" : "+x"(a));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fsqrt %0.4s, %0.4s" : "+w"(a));
+  else
+    asm("fsqrt %0.2d, %0.2d" : "+w"(a));
+#else
+  for (int i = 0; i < width_of<V>; ++i) a[i] = isobit::sqrt(a[i]);
+#endif
+  return a;
+}
+template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__FMA__)
+  if constexpr (single)
+    asm("vfmadd231ps {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
+  else
+    asm("vfmadd231pd {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
+  else
+    asm("fmla %0.2d, %1.2d, %2.2d" : "+w"(c) : "w"(a), "w"(b));
+#else
+  for (int i = 0; i < width_of<V>; ++i) c[i] = isobit::fma(a[i], b[i], c[i]);
+#endif
+  return c;
+}
+
+// The integer vector with the bits of `v`, signed so that comparisons are signed; a comparison gives this type too.
+template <class V> using int_vector = vec<ordered_int<element_of<V>>, width_of<V>>;
+template <class V> ISOBIT_VECTOR int_vector<V> ints(V const& v) { return __builtin_bit_cast(int_vector<V>, v); }
+template <class V> ISOBIT_VECTOR V floats(int_vector<V> const& v) { return __builtin_bit_cast(V, v); }
+// All ones where the element is NaN.
+template <class V> ISOBIT_VECTOR int_vector<V> nan_mask(V const& v) {
+  using i = ordered_int<element_of<V>>;
+  return (ints(v) & static_cast<i>(~float_fields<element_of<V>>::sign)) >
+         static_cast<i>(float_fields<element_of<V>>::exponent);
+}
+template <class V> ISOBIT_VECTOR int_vector<V> ordered_elements(V const& v) {
+  using i = ordered_int<element_of<V>>;
+  auto const x = ints(v);
+  return x ^ ((x >> (sizeof(i) * 8 - 1)) & static_cast<i>(~float_fields<element_of<V>>::sign));
+}
+template <class V> ISOBIT_VECTOR V select(int_vector<V> const& mask, V const& yes, V const& no) {
+  return floats<V>((ints(yes) & mask) | (ints(no) & ~mask));
+}
+template <class V> ISOBIT_VECTOR V nan_if(int_vector<V> const& mask, V const& other) {
+  using i = ordered_int<element_of<V>>;
+  return floats<V>((mask & static_cast<i>(float_fields<element_of<V>>::quiet_nan)) | (ints(other) & ~mask));
+}
+} // namespace detail
+
+//! a + b, a - b, a * b, a / b, a * b + c (rounded once), and square roots, element by element.
+template <float_vector V> ISOBIT_VECTOR V add(V a, V b) {
+  if constexpr (!detail::fits_register<V>) {
+    return join(add(low_half(a), low_half(b)), add(high_half(a), high_half(b)));
+  } else {
+    detail::pin(a, b);
+    a = a + b;
+    detail::pin(a);
+    return a;
+  }
+}
+template <float_vector V> ISOBIT_VECTOR V sub(V a, V b) {
+  if constexpr (!detail::fits_register<V>) {
+    return join(sub(low_half(a), low_half(b)), sub(high_half(a), high_half(b)));
+  } else {
+    detail::pin(a, b);
+    a = a - b;
+    detail::pin(a);
+    return a;
+  }
+}
+template <float_vector V> ISOBIT_VECTOR V mul(V a, V b) {
+  if constexpr (!detail::fits_register<V>) {
+    return join(mul(low_half(a), low_half(b)), mul(high_half(a), high_half(b)));
+  } else {
+    detail::pin(a, b);
+    a = a * b;
+    detail::pin(a);
+    return a;
+  }
+}
+template <float_vector V> ISOBIT_VECTOR V div(V a, V b) {
+  if constexpr (!detail::fits_register<V>)
+    return join(div(low_half(a), low_half(b)), div(high_half(a), high_half(b)));
+  else
+    return detail::vector_div(a, b);
+}
+template <float_vector V> ISOBIT_VECTOR V fma(V a, V b, V c) {
+  if constexpr (!detail::fits_register<V>)
+    return join(fma(low_half(a), low_half(b), low_half(c)), fma(high_half(a), high_half(b), high_half(c)));
+  else
+    return detail::vector_fma(a, b, c);
+}
+template <float_vector V> ISOBIT_VECTOR V sqrt(V a) {
+  if constexpr (!detail::fits_register<V>)
+    return join(sqrt(low_half(a)), sqrt(high_half(a)));
+  else
+    return detail::vector_sqrt(a);
+}
+
+//! Element by element as the scalar functions of the same names: on bits, -0 < +0, a NaN gives the canonical NaN.
+template <float_vector V> ISOBIT_VECTOR V min(V a, V b) {
+  auto const lower = detail::ordered_elements(a) < detail::ordered_elements(b);
+  return detail::nan_if<V>(detail::nan_mask(a) | detail::nan_mask(b), detail::select<V>(lower, a, b));
+}
+template <float_vector V> ISOBIT_VECTOR V max(V a, V b) {
+  auto const lower = detail::ordered_elements(a) < detail::ordered_elements(b);
+  return detail::nan_if<V>(detail::nan_mask(a) | detail::nan_mask(b), detail::select<V>(lower, b, a));
+}
+//! The sign bits cleared.
+template <float_vector V> ISOBIT_VECTOR V abs(V a) {
+  using i = ordered_int<element_of<V>>;
+  return detail::floats<V>(detail::ints(a) & static_cast<i>(~float_fields<element_of<V>>::sign));
+}
+//! The sign bits flipped.
+template <float_vector V> ISOBIT_VECTOR V neg(V a) {
+  using i = ordered_int<element_of<V>>;
+  return detail::floats<V>(detail::ints(a) ^ static_cast<i>(float_fields<element_of<V>>::sign));
+}
+//! Every NaN replaced by the canonical NaN.
+template <float_vector V> ISOBIT_VECTOR V canonical(V a) { return detail::nan_if<V>(detail::nan_mask(a), a); }
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#undef ISOBIT_VECTOR
+
+} // namespace isobit::inline bits1
+#endif

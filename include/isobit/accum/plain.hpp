@@ -14,6 +14,8 @@ template <class T> struct plain {
   using input = T;
   using state = T;
   using result = T;
+  //! combine(a, b) and combine(b, a) are equal, but for the payload of a NaN, which `finish` makes canonical.
+  static constexpr bool commutative = ieee_float<T> || stl::is_integral_v<T>;
   ISOBIT_HD constexpr T lift(T x) const { return x; }
   ISOBIT_HD constexpr T combine(T left, T right) const {
     if constexpr (ieee_float<T>)

@@ -28,6 +28,7 @@ template <class A> struct over_states {
   using input = typename A::state;
   using state = typename A::state;
   using result = typename A::result;
+  static constexpr bool commutative = requires { requires A::commutative; };
   A acc;
   ISOBIT_HD constexpr state lift(state const& s) const { return s; }
   ISOBIT_CALLS_USER_CODE

@@ -63,17 +63,44 @@ ISOBIT_HD typename Acc::state fold_partial_lane(Load const& load, uint64_t i, in
   return s[0];
 }
 
-// One step of a butterfly: this lane's node and its partner's, lower lane left.
+// By value: a conditional over array elements would select an address and force the array into memory.
+template <class State> ISOBIT_HD State select(bool first, State a, State b) { return first ? a : b; }
+
+// Combines this lane's node with another lane's; the lower lane is the left operand. An accumulator may say that its
+// operands commute, bit for bit up to the payload of a NaN, with `static constexpr bool commutative = true`.
 ISOBIT_CALLS_USER_CODE
+template <class Acc, class State>
+ISOBIT_HD State combine_lanes(Acc const& acc, bool mine_is_right, State mine, State other) {
+  if constexpr (requires { requires Acc::commutative; })
+    return acc.combine(mine, other);
+  else
+    return acc.combine(select(mine_is_right, other, mine), select(mine_is_right, mine, other));
+}
+
+// One step of a butterfly over the lane bit `distance`.
 template <int P, class Acc, class State>
-ISOBIT_HD State combine_across(tile<P> const& t, Acc const& acc, State const& mine, uint32_t lane_mask) {
-  State const other = t.shuffle_xor(mine, lane_mask);
-  bool const upper = (t.thread_rank() & lane_mask) != 0;
-  return acc.combine(upper ? other : mine, upper ? mine : other);
+ISOBIT_HD State combine_across(tile<P> const& t, Acc const& acc, State mine, uint32_t distance) {
+  State const other = t.shuffle_xor(mine, distance);
+  return combine_lanes(acc, (t.thread_rank() & distance) != 0, mine, other);
+}
+
+// Folds rows over the low lane bits by an exchange of halves: of 2 * Half rows, a lane whose bit `distance` is set
+// keeps the upper half. Leaves one row to each lane, in row[0].
+template <int Half, int P, class Acc, class State>
+ISOBIT_HD void exchange_rows(tile<P> const& t, Acc const& acc, State* row, uint32_t distance) {
+  if constexpr (Half >= 1) {
+    bool const upper = (t.thread_rank() & distance) != 0;
+    ISOBIT_UNROLL
+    for (int r = 0; r < Half; ++r) {
+      State const kept = select(upper, row[r + Half], row[r]);
+      State const given = select(upper, row[r], row[r + Half]);
+      row[r] = combine_lanes(acc, upper, kept, t.shuffle_xor(given, distance));
+    }
+    exchange_rows<Half / 2>(t, acc, row, 2 * distance);
+  }
 }
 
 // R full rows from element i: every lane gets the node over all of them.
-ISOBIT_CALLS_USER_CODE
 template <int V, int R, int P, class Load, class Acc>
 ISOBIT_HD typename Acc::state fold_rows(tile<P> const& t, Load const& load, uint64_t i, Acc const& acc) {
   using state = typename Acc::state;
@@ -81,28 +108,15 @@ ISOBIT_HD typename Acc::state fold_rows(tile<P> const& t, Load const& load, uint
   state row[R];
   ISOBIT_UNROLL
   for (int r = 0; r < R; ++r) row[r] = fold_lane<V>(load, i + (uint64_t(r) * P + lane) * V, acc);
-
-  // Rows over the low lane bits, by exchange of halves: a lane with bit s set keeps the upper half of its rows.
-  ISOBIT_UNROLL
-  for (int half = R / 2, distance = 1; half >= 1; half /= 2, distance *= 2) {
-    bool const upper = (lane & static_cast<uint32_t>(distance)) != 0;
-    ISOBIT_UNROLL
-    for (int r = 0; r < half; ++r) {
-      state const kept = upper ? row[r + half] : row[r];
-      state const given = upper ? row[r] : row[r + half];
-      state const received = t.shuffle_xor(given, static_cast<uint32_t>(distance));
-      row[r] = acc.combine(upper ? received : kept, upper ? kept : received);
-    }
-  }
+  exchange_rows<R / 2>(t, acc, row, 1);
   // One row is left to each lane: over the high lane bits ...
+  state node = row[0];
   ISOBIT_UNROLL
-  for (int distance = R; distance < P; distance *= 2)
-    row[0] = combine_across(t, acc, row[0], static_cast<uint32_t>(distance));
+  for (uint32_t distance = R; distance < P; distance *= 2) node = combine_across(t, acc, node, distance);
   // ... and then the rows with each other. Row bit b lies at lane bit log2(R) - 1 - b.
   ISOBIT_UNROLL
-  for (int distance = R / 2; distance >= 1; distance /= 2)
-    row[0] = combine_across(t, acc, row[0], static_cast<uint32_t>(distance));
-  return row[0];
+  for (uint32_t distance = R / 2; distance >= 1; distance /= 2) node = combine_across(t, acc, node, distance);
+  return node;
 }
 
 // A row that ends after `count` elements, 1 <= count <= P*V: lanes without elements are skipped.
@@ -121,7 +135,7 @@ ISOBIT_HD typename Acc::state fold_partial_row(tile<P> const& t, Load const& loa
     bool const upper = (lane & distance) != 0;
     int const right_lane = (lane | distance) & ~(distance - 1); // where the right-hand node begins
     if (right_lane * V < count)
-      s = acc.combine(upper ? other : s, upper ? s : other);
+      s = combine_lanes(acc, upper, s, other);
     else if (upper)
       s = other;
   }

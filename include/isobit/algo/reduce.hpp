@@ -62,7 +62,7 @@ ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& 
     return s;
   } else {
     // A lane is a tree over every L-th element, walked by one thread; then the tree over the lanes.
-    constexpr uint64_t L = Order::lane_count;
+    constexpr uint64_t L = Order::count;
     auto const lane = [&](uint64_t l) {
       auto const element = [&](uint64_t row) { return load(row * L + l); };
       return fold(thread{}, (n - l + L - 1) / L, element, acc);

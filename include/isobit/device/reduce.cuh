@@ -4,20 +4,11 @@
 //! capture in a CUDA graph.
 #pragma once
 
-#include <isobit/device/error.hpp>
+#include <isobit/device/launch.cuh>
 #include <isobit/device/reduce_kernel.hpp>
 #include <isobit/reduce.hpp>
 
-#include <cuda_runtime_api.h>
-
 namespace isobit::inline bits1::device {
-
-namespace detail_launch {
-inline void check(char const* function) {
-  cudaError_t const e = cudaPeekAtLastError();
-  if (e != cudaSuccess) throw launch_error(function, static_cast<int>(e), cudaGetErrorString(e));
-}
-} // namespace detail_launch
 
 //! Bytes of workspace that a reduction of `n` elements with accumulator `Acc` needs (16-byte aligned; the first 16
 //! bytes are zero before the first use, every call leaves them zero). Grows to about 16,384 states and stays there.
@@ -39,7 +30,7 @@ void reduce(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, uint
   uint64_t const chunks = grid_workspace<typename Acc::state>::partials_for(n);
   auto const blocks = static_cast<unsigned>(chunks == 0 ? 1 : chunks);
   reduce_kernel<Order><<<blocks, reduce_block, 0, stream>>>(load, n, out, workspace, acc);
-  detail_launch::check("device::reduce");
+  check_launch("device::reduce");
 }
 
 //! The same for an array of `n` elements at `x` (device memory; any alignment of its type, 16 bytes is fastest).

@@ -149,24 +149,21 @@ ISOBIT_HD inline uint32_t ballot(uint32_t mask, bool vote, [[maybe_unused]] sour
 #endif
 }
 
-//! The value that lane `from` of this warp passes to the same call. `T` is any trivially copyable type; every lane in
-//! `mask` must call. Costs one 32-bit shuffle for each four bytes.
-template <class T>
-ISOBIT_HD T shuffle(uint32_t mask, T const& mine, uint32_t from, [[maybe_unused]] source_line where = source_line::here()) {
-  static_assert(__is_trivially_copyable(T), "isobit: only trivially copyable values can be exchanged between lanes");
+namespace detail {
 #if defined(ISOBIT_ON_DEVICE)
+// Exchanges a value word by word; `exchange` is one 32-bit shuffle.
+template <class T, class Exchange> __device__ T shuffle_words(T const& mine, Exchange const& exchange) {
   constexpr int words = (sizeof(T) + 3) / 4;
   struct padded {
     uint32_t word[words];
   };
   padded p{};
-  if constexpr (sizeof(T) % 4 == 0) {
+  if constexpr (sizeof(T) % 4 == 0)
     p = __builtin_bit_cast(padded, mine);
-  } else {
+  else
     __builtin_memcpy(&p, &mine, sizeof(T));
-  }
   ISOBIT_UNROLL
-  for (int w = 0; w < words; ++w) p.word[w] = __shfl_sync(mask, p.word[w], static_cast<int>(from));
+  for (int w = 0; w < words; ++w) p.word[w] = exchange(p.word[w]);
   if constexpr (sizeof(T) % 4 == 0) {
     return __builtin_bit_cast(T, p);
   } else {
@@ -174,12 +171,35 @@ ISOBIT_HD T shuffle(uint32_t mask, T const& mine, uint32_t from, [[maybe_unused]
     __builtin_memcpy(&result, &p, sizeof(T));
     return result;
   }
+}
+#endif
+} // namespace detail
+
+//! The value that lane `from` of this warp passes to the same call. `T` is any trivially copyable type; every lane in
+//! `mask` must call. Costs one 32-bit shuffle for each four bytes.
+template <class T>
+ISOBIT_HD T shuffle(uint32_t mask, T const& mine, uint32_t from, [[maybe_unused]] source_line where = source_line::here()) {
+  static_assert(__is_trivially_copyable(T), "isobit: only trivially copyable values can be exchanged between lanes");
+#if defined(ISOBIT_ON_DEVICE)
+  return detail::shuffle_words(mine, [=](uint32_t w) { return __shfl_sync(mask, w, static_cast<int>(from)); });
 #elif !defined(__CUDACC_RTC__)
   T result;
   here().shuffle(mask, &mine, &result, sizeof(T), from, where);
   return result;
 #else
   return mine;
+#endif
+}
+
+//! The same from the lane whose number differs in the bits of `lane_mask`.
+template <class T>
+ISOBIT_HD T shuffle_xor(uint32_t mask, T const& mine, uint32_t lane_mask,
+                        [[maybe_unused]] source_line where = source_line::here()) {
+#if defined(ISOBIT_ON_DEVICE)
+  static_assert(__is_trivially_copyable(T), "isobit: only trivially copyable values can be exchanged between lanes");
+  return detail::shuffle_words(mine, [=](uint32_t w) { return __shfl_xor_sync(mask, w, static_cast<int>(lane_mask)); });
+#else
+  return shuffle(mask, mine, lane() ^ lane_mask, where);
 #endif
 }
 

@@ -34,9 +34,13 @@ template <int P> struct tile {
       return machine::shuffle(mask(), mine, (machine::lane() & ~uint32_t(P - 1)) | (from % P), where);
   }
   //! The value that the member whose rank differs in the bits of `lane_mask` passes to the same call.
+  //! `lane_mask` < P.
   template <class T>
   ISOBIT_HD static T shuffle_xor(T const& mine, uint32_t lane_mask, source_line where = source_line::here()) {
-    return shuffle(mine, thread_rank() ^ lane_mask, where);
+    if constexpr (P == 1)
+      return mine;
+    else
+      return machine::shuffle_xor(mask(), mine, lane_mask, where);
   }
 };
 

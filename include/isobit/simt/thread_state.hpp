@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! What the simulator knows of each thread, warp and barrier of a block, and how it puts that into words.
+#pragma once
+
+#include <isobit/simt/config.hpp>
+#include <isobit/simt/error.hpp>
+#include <isobit/simt/fiber.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace isobit::inline bits1::simt::detail {
+
+enum class waiting : uint8_t { nothing, start, block_barrier, warp_barrier, shuffle, ballot, finished };
+
+struct thread_state {
+  fiber* runs_on = nullptr;
+  extent3 index;
+  waiting wait = waiting::start;
+  bool vote = false;
+  uint32_t mask = 0;
+  uint32_t from = 0;
+  uint32_t ballot = 0;
+  uint32_t spins = 0; //!< atomic accesses in a row that changed nothing
+  source_line where;
+  void const* offered = nullptr;
+  void* received = nullptr;
+};
+
+//! The lanes of a warp that meet in one collective operation: those that named the same mask.
+struct warp_group {
+  uint32_t mask = 0;
+  uint32_t arrived = 0;
+  waiting kind = waiting::nothing;
+  bool diverged = false;
+  uint32_t bytes = 0;
+  source_line where;
+  void* sync = nullptr;
+};
+
+struct warp_state {
+  uint32_t present = 0; //!< lanes that the block has
+  uint32_t exited = 0;
+  uint32_t groups = 0;
+  uint32_t next_sync = 0;
+  warp_group group[machine::warp_width];
+  char sync[64]; //!< addresses that ThreadSanitizer knows operations by
+};
+
+struct block_barrier {
+  uint32_t arrived = 0;
+  uint32_t generation = 0;
+  bool diverged = false;
+  source_line where;
+  char sync[2];
+};
+
+inline bool same_line(source_line a, source_line b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+//! The bytes that a lane offers or receives travel unseen by ThreadSanitizer: on a GPU they travel by registers.
+ISOBIT_SIMT_UNSEEN inline void copy_registers(void* to, void const* from, size_t bytes) {
+  char* t = static_cast<char*>(to);
+  char const* f = static_cast<char const*>(from);
+  if constexpr (!thread_sanitizer) {
+    std::memcpy(t, f, bytes);
+  } else {
+    for (size_t i = 0; i < bytes; ++i) {
+      t[i] = f[i];
+      asm volatile("" : : : "memory"); // keeps the loop from becoming a call of memcpy
+    }
+  }
+}
+
+inline std::string text(char const* format, auto... values) {
+  char buffer[512];
+  std::snprintf(buffer, sizeof buffer, format, values...);
+  return buffer;
+}
+
+inline std::string text(extent3 e) { return text("(%u,%u,%u)", e.x, e.y, e.z); }
+inline std::string text(source_line w) { return text("%s:%d", w.file, w.line); }
+
+//! "0-15, 17, 31" from the bits of a mask.
+inline std::string lanes_of(uint32_t mask) {
+  std::string out;
+  for (uint32_t i = 0; i < 32; ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    uint32_t last = i;
+    while (last + 1 < 32 && (mask >> (last + 1) & 1) != 0) ++last;
+    if (!out.empty()) out += ", ";
+    out += last == i ? text("%u", i) : text("%u-%u", i, last);
+    i = last;
+  }
+  return out;
+}
+
+} // namespace isobit::inline bits1::simt::detail

@@ -13,6 +13,8 @@
 //! it. Devices use PTX with an explicit `.rn`, which is never contracted, and without `.ftz`. Hosts pass the operands and
 //! the result through empty asm statements, so that the optimiser knows nothing about any of them; division and square
 //! root are written as instructions, because -mrecip replaces the operators.
+//! Call them by qualified name: after `using namespace isobit`, `sqrt`, `fma`, `abs`, `min` and `max` are ambiguous with the
+//! global functions of the same names (that they are not silently preferred is meant), and CUDA's headers do not compile.
 //! Cost: that of the instruction. A host loop over these is not vectorised: arith/vector.hpp is for that.
 #pragma once
 
@@ -284,6 +286,14 @@ template <class T> ISOBIT_HD constexpr T sqrt_any(T x) {
   if (__builtin_is_constant_evaluated()) return soft::sqrt(x);
   return sqrt_rn(x);
 }
+template <class T> ISOBIT_HD constexpr T min_any(T a, T b) {
+  if (is_nan(a) || is_nan(b)) return from_bits<T>(float_fields<T>::quiet_nan);
+  return to_ordered(a) < to_ordered(b) ? a : b;
+}
+template <class T> ISOBIT_HD constexpr T max_any(T a, T b) {
+  if (is_nan(a) || is_nan(b)) return from_bits<T>(float_fields<T>::quiet_nan);
+  return to_ordered(a) < to_ordered(b) ? b : a;
+}
 } // namespace detail
 
 //! a + b.
@@ -338,19 +348,17 @@ ISOBIT_HD constexpr To convert(From x) {
 //! -x: the sign bit flipped, of zeros and NaNs too.
 template <ieee_float T> ISOBIT_HD constexpr T neg(T x) { return from_bits<T>(to_bits(x) ^ float_fields<T>::sign); }
 //! |x|: the sign bit cleared, of zeros and NaNs too.
-template <ieee_float T> ISOBIT_HD constexpr T abs(T x) { return from_bits<T>(magnitude_bits(x)); }
+ISOBIT_HD constexpr float abs(float x) { return from_bits<float>(magnitude_bits(x)); }
+ISOBIT_HD constexpr double abs(double x) { return from_bits<double>(magnitude_bits(x)); }
 
 //! The lesser number, with -0 < +0; the canonical NaN if either is NaN (minimum of IEEE 754-2019 section 9.6).
 //! Commutative and associative in every bit, so that any order of a reduction gives the same result.
-template <ieee_float T> ISOBIT_HD constexpr T min(T a, T b) {
-  if (is_nan(a) || is_nan(b)) return from_bits<T>(float_fields<T>::quiet_nan);
-  return to_ordered(a) < to_ordered(b) ? a : b;
-}
+ISOBIT_HD constexpr float min(float a, float b) { return detail::min_any(a, b); }
+ISOBIT_HD constexpr double min(double a, double b) { return detail::min_any(a, b); }
+
 //! The greater number, with -0 < +0; the canonical NaN if either is NaN (maximum of IEEE 754-2019 section 9.6).
-template <ieee_float T> ISOBIT_HD constexpr T max(T a, T b) {
-  if (is_nan(a) || is_nan(b)) return from_bits<T>(float_fields<T>::quiet_nan);
-  return to_ordered(a) < to_ordered(b) ? b : a;
-}
+ISOBIT_HD constexpr float max(float a, float b) { return detail::max_any(a, b); }
+ISOBIT_HD constexpr double max(double a, double b) { return detail::max_any(a, b); }
 
 //! a < b of IEEE 754: false if either is NaN; -0 and +0 are equal.
 template <ieee_float T> ISOBIT_HD constexpr bool less(T a, T b) {

@@ -223,7 +223,8 @@ template <ieee_float To, ieee_float From> ISOBIT_HD constexpr To convert(From x)
 //! An integer of at most 64 bits, rounded once.
 template <ieee_float To, stl::integral From> ISOBIT_HD constexpr To convert(From x) {
   static_assert(sizeof(From) <= 8, "isobit: convert takes integers of at most 64 bits");
-  bool const negative = x < From(0);
+  bool negative = false;
+  if constexpr (stl::is_signed_v<From>) negative = x < 0;
   uint64_t const magnitude = negative ? uint64_t(0) - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
   return detail::round_and_pack<To>(negative, {0, magnitude}, 0);
 }

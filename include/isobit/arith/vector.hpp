@@ -69,59 +69,77 @@ template <class V> ISOBIT_VECTOR V broadcast(element_of<V> x) {
   return v;
 }
 
-namespace detail {
-template <int... I> struct indices {};
-#if defined(__clang__)
-template <int N> struct make_indices_of {
-  template <class, int... I> struct holder {
-    using type = indices<I...>;
-  };
-  using type = typename __make_integer_seq<holder, int, N>::type;
-};
-template <int N> using make_indices = typename make_indices_of<N>::type;
-#else
-template <int N> using make_indices = indices<__integer_pack(N)...>;
-#endif
-
-template <class V, int... I> ISOBIT_VECTOR V even_elements(V const& a, V const& b, indices<I...>) {
-  return __builtin_shufflevector(a, b, (2 * I)...);
-}
-template <class V, int... I> ISOBIT_VECTOR V odd_elements(V const& a, V const& b, indices<I...>) {
-  return __builtin_shufflevector(a, b, (2 * I + 1)...);
-}
-template <class V, int... I> ISOBIT_VECTOR auto low_elements(V const& a, indices<I...>) {
-  return __builtin_shufflevector(a, a, I...);
-}
-template <class V, int... I> ISOBIT_VECTOR auto high_elements(V const& a, indices<I...>) {
-  return __builtin_shufflevector(a, a, (static_cast<int>(sizeof...(I)) + I)...);
-}
-template <class V, int... I> ISOBIT_VECTOR auto joined_elements(V const& a, V const& b, indices<I...>) {
-  return __builtin_shufflevector(a, b, I...);
-}
-} // namespace detail
-
 //! a[0], a[2], ..., b[0], b[2], ...: with `deinterleave_odd` and `add`, one level of a pairwise sum of 2 * N elements.
+// The indices are spelt out, here and below: nvcc's host pass loses a pack in the arguments of this builtin.
 template <class V> ISOBIT_VECTOR V deinterleave_even(V const& a, V const& b) {
-  return detail::even_elements(a, b, detail::make_indices<width_of<V>>{});
+  if constexpr (width_of<V> == 2)
+    return __builtin_shufflevector(a, b, 0, 2);
+  else if constexpr (width_of<V> == 4)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+  else if constexpr (width_of<V> == 8)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+  else
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 //! a[1], a[3], ..., b[1], b[3], ...
 template <class V> ISOBIT_VECTOR V deinterleave_odd(V const& a, V const& b) {
-  return detail::odd_elements(a, b, detail::make_indices<width_of<V>>{});
+  if constexpr (width_of<V> == 2)
+    return __builtin_shufflevector(a, b, 1, 3);
+  else if constexpr (width_of<V> == 4)
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7);
+  else if constexpr (width_of<V> == 8)
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  else
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 }
-//! The first half of the elements.
+//! The first half of the elements of a vector of 32 or 64 bytes.
 template <class V> ISOBIT_VECTOR auto low_half(V const& a) {
-  return detail::low_elements(a, detail::make_indices<width_of<V> / 2>{});
+  if constexpr (width_of<V> == 4)
+    return __builtin_shufflevector(a, a, 0, 1);
+  else if constexpr (width_of<V> == 8)
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3);
+  else
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7);
 }
-//! The second half of the elements.
+//! The second half of the elements of a vector of 32 or 64 bytes.
 template <class V> ISOBIT_VECTOR auto high_half(V const& a) {
-  return detail::high_elements(a, detail::make_indices<width_of<V> / 2>{});
+  if constexpr (width_of<V> == 4)
+    return __builtin_shufflevector(a, a, 2, 3);
+  else if constexpr (width_of<V> == 8)
+    return __builtin_shufflevector(a, a, 4, 5, 6, 7);
+  else
+    return __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
 }
-//! The elements of `low`, then those of `high`.
+//! The elements of `low`, then those of `high`: 32 or 64 bytes.
 template <class V> ISOBIT_VECTOR auto join(V const& low, V const& high) {
-  return detail::joined_elements(low, high, detail::make_indices<2 * width_of<V>>{});
+  if constexpr (width_of<V> == 2)
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+  else if constexpr (width_of<V> == 4)
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  else
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 namespace detail {
+// As `pin` of arith/op.hpp, which nvcc's device pass does not have.
+template <class V> ISOBIT_VECTOR void pin_vector(V& a) {
+#if defined(__x86_64__)
+  asm("" : "+x"(a));
+#elif defined(__aarch64__)
+  asm("" : "+w"(a));
+#else
+  asm("" : "+m"(a));
+#endif
+}
+template <class V> ISOBIT_VECTOR void pin_vector(V& a, V& b) {
+#if defined(__x86_64__)
+  asm("" : "+x"(a), "+x"(b));
+#elif defined(__aarch64__)
+  asm("" : "+w"(a), "+w"(b));
+#else
+  asm("" : "+m"(a), "+m"(b));
+#endif
+}
 template <class V> inline constexpr bool fits_register = sizeof(V) <= register_bytes;
 
 template <class V> ISOBIT_VECTOR V vector_div(V a, V b) {
@@ -215,9 +233,9 @@ template <float_vector V> ISOBIT_VECTOR V add(V a, V b) {
   if constexpr (!detail::fits_register<V>) {
     return join(add(low_half(a), low_half(b)), add(high_half(a), high_half(b)));
   } else {
-    detail::pin(a, b);
+    detail::pin_vector(a, b);
     a = a + b;
-    detail::pin(a);
+    detail::pin_vector(a);
     return a;
   }
 }
@@ -225,9 +243,9 @@ template <float_vector V> ISOBIT_VECTOR V sub(V a, V b) {
   if constexpr (!detail::fits_register<V>) {
     return join(sub(low_half(a), low_half(b)), sub(high_half(a), high_half(b)));
   } else {
-    detail::pin(a, b);
+    detail::pin_vector(a, b);
     a = a - b;
-    detail::pin(a);
+    detail::pin_vector(a);
     return a;
   }
 }
@@ -235,9 +253,9 @@ template <float_vector V> ISOBIT_VECTOR V mul(V a, V b) {
   if constexpr (!detail::fits_register<V>) {
     return join(mul(low_half(a), low_half(b)), mul(high_half(a), high_half(b)));
   } else {
-    detail::pin(a, b);
+    detail::pin_vector(a, b);
     a = a * b;
-    detail::pin(a);
+    detail::pin_vector(a);
     return a;
   }
 }

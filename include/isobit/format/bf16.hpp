@@ -12,7 +12,7 @@ struct bf16 {
   uint16_t bits;
   static constexpr small_float_format format{8, 7, 127, specials::ieee};
   //! Equality of bits.
-  friend constexpr bool operator==(bf16 const&, bf16 const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(bf16 const&, bf16 const&) = default;
 };
 
 } // namespace isobit::inline bits1

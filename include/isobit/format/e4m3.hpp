@@ -12,7 +12,7 @@ struct e4m3 {
   uint8_t bits;
   static constexpr small_float_format format{4, 3, 7, specials::one_nan};
   //! Equality of bits.
-  friend constexpr bool operator==(e4m3 const&, e4m3 const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(e4m3 const&, e4m3 const&) = default;
 };
 
 } // namespace isobit::inline bits1

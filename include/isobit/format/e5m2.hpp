@@ -12,7 +12,7 @@ struct e5m2 {
   uint8_t bits;
   static constexpr small_float_format format{5, 2, 15, specials::ieee};
   //! Equality of bits.
-  friend constexpr bool operator==(e5m2 const&, e5m2 const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(e5m2 const&, e5m2 const&) = default;
 };
 
 } // namespace isobit::inline bits1

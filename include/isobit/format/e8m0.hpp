@@ -12,7 +12,7 @@ struct e8m0 {
   uint8_t bits;
   static constexpr uint8_t nan = 0xff;
   //! Equality of bits.
-  friend constexpr bool operator==(e8m0 const&, e8m0 const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(e8m0 const&, e8m0 const&) = default;
 };
 
 ISOBIT_HD constexpr bool is_nan(e8m0 s) { return s.bits == e8m0::nan; }

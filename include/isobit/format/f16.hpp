@@ -12,7 +12,7 @@ struct f16 {
   uint16_t bits;
   static constexpr small_float_format format{5, 10, 15, specials::ieee};
   //! Equality of bits.
-  friend constexpr bool operator==(f16 const&, f16 const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(f16 const&, f16 const&) = default;
 };
 
 } // namespace isobit::inline bits1

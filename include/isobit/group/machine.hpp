@@ -35,6 +35,7 @@ enum class memory_order { relaxed, acquire, release, acq_rel };
 //! The read-modify-write operations that kernels use. `increment_wrap` is CUDA's atomicInc: old >= operand ? 0 : old + 1.
 enum class atomic_op { load, store, add, exchange, increment_wrap, max_unsigned, or_bits, compare_exchange };
 
+#if !defined(__CUDACC_RTC__)
 //! The services that a simulator gives to the thread that it is running. One object serves the current thread.
 class simulator {
 public:
@@ -64,6 +65,7 @@ public:
 protected:
   ~simulator() = default;
 };
+#endif
 
 //! The calling thread's machine. All members are free functions in spirit; the class is only their name.
 namespace machine {

@@ -5,6 +5,7 @@
 
 #include <isobit/group/host.hpp>
 
+#if !defined(__CUDACC_RTC__)
 #include <atomic>
 #include <system_error>
 #include <thread>
@@ -42,3 +43,4 @@ private:
 };
 
 } // namespace isobit::inline bits1
+#endif

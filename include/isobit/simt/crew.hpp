@@ -70,8 +70,10 @@ private:
   void dismiss() {
     for (auto& m : members_) {
       if (!m->runs.joinable()) continue;
-      m->assignment = nullptr;
-      if (!thread_sanitizer) m->workers.my_turn.give();
+      if (!thread_sanitizer) {
+        m->assignment = nullptr;
+        m->workers.my_turn.give();
+      }
       m->runs.join();
     }
     members_.clear();

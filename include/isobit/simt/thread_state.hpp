@@ -24,7 +24,9 @@ struct thread_state {
   uint32_t from = 0;
   uint32_t ballot = 0;
   uint32_t spins = 0; //!< atomic accesses in a row that changed nothing
+  bool fenced = false; //!< has called __threadfence
   source_line where;
+  void* last_atomic = nullptr;
   void const* offered = nullptr;
   void* received = nullptr;
 };

@@ -100,7 +100,7 @@ public:
 
   uint64_t atomic(atomic_op op, void* address, size_t bytes, uint64_t operand, uint64_t compared, memory_order order,
                   source_line where) override {
-    before_atomic(where);
+    before_atomic(where, address);
     if (bytes == 4) {
       auto const a = perform(op, static_cast<uint32_t*>(address), static_cast<uint32_t>(operand),
                              static_cast<uint32_t>(compared), order);
@@ -114,11 +114,19 @@ public:
 
   //! An atomic read-modify-write that the machine interface has no name for. `T`: uint32_t or uint64_t.
   template <class T, class F> T update_atomically(T* address, memory_order order, source_line where, F const& f) {
-    before_atomic(where);
+    before_atomic(where, address);
     auto const a = update(address, order, f);
     after_atomic(a.changed);
     return a.old;
   }
+
+  //! CUDA's __threadfence: later atomics of this thread release what it wrote, and it acquires what the atomic that it
+  //! did last published. ThreadSanitizer knows no fences; this is their common use.
+  void fence() {
+    running_->fenced = true;
+    if (running_->last_atomic != nullptr) happens_after(running_->last_atomic);
+  }
+  memory_order fenced_order() const { return running_->fenced ? memory_order::release : memory_order::relaxed; }
 
   void shared_memory(void* memory, size_t bytes) override {
     unseen u;
@@ -199,6 +207,8 @@ private:
       t.index = index;
       t.wait = waiting::start;
       t.spins = 0;
+      t.fenced = false;
+      t.last_atomic = nullptr;
       if (++index.x == block.x) {
         index.x = 0;
         if (++index.y == block.y) index.y = 0, ++index.z;
@@ -229,14 +239,15 @@ private:
       unseen u;
       job_->fail(std::current_exception());
     }
-    happens_before(this);
-    fiber& mine = *running_->runs_on;
+    fiber* mine = nullptr;
     fiber* next = nullptr;
     {
       unseen u;
+      mine = running_->runs_on;
       next = end_thread();
     }
-    fiber::switch_to(mine, *next); // returns when this fiber is used for another thread
+    happens_before(this);
+    fiber::switch_to(*mine, *next); // returns when this fiber is used for another thread
   }
 
   // Which fiber runs after the running thread has returned.
@@ -409,12 +420,13 @@ private:
 
   // --- atomics ---
 
-  void before_atomic(source_line where) {
+  void before_atomic(source_line where, void* address) {
     unseen u;
     if (unwinding()) return;
     config const& c = job_->settings;
     thread_state& t = *running_;
     t.where = where;
+    t.last_atomic = address;
     ++job_->result.atomics;
     if (t.spins >= 2) {
       if (job_->spins > c.spin_limit)

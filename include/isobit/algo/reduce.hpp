@@ -11,6 +11,7 @@
 #include <isobit/order/order.hpp>
 #if !defined(__CUDACC_RTC__)
 #include <isobit/algo/fold_host.hpp>
+#include <isobit/arith/env.hpp>
 #include <isobit/error.hpp>
 #endif
 
@@ -85,7 +86,8 @@ ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& 
 //!   commutative or not. Default: the flag-proof sum; `half`, `bf16` and `fp8` elements are summed in float.
 //!
 //! n = 0 gives `op.empty()` (0 for sums; `T{}` for a bare operator).
-//! Guarantee: run-to-run, geometry, target, partition, neighbourhood.
+//! Guarantee: run-to-run, geometry, target, partition, neighbourhood. A `host` group computes in the default
+//! floating-point environment and leaves the caller's as it was (flush-to-zero and rounding mode included).
 //! Cost: n - 1 combinations, one read of the input; `lanes<L>` runs on L threads at most, `sequential` on one.
 ISOBIT_CALLS_USER_CODE
 template <class Order = tree, class Group, stl::integral Index, class Load, class Op = detail::plain_sum>
@@ -103,7 +105,13 @@ ISOBIT_HD auto reduce(Group const& g, Index n, Load const& load, Op const& op = 
     return result{r.here, r.here ? acc.finish(r.value) : acc.empty()};
   } else {
     if (n == 0) return acc.empty();
-    return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc));
+#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
+    if constexpr (is_host<Group>)
+      return with_default_environment(
+          [&] { return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc)); });
+    else
+#endif
+      return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc));
   }
 }
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! Quantises and dequantises matrices on the host. The fast path works on registers of four floats; its every step is
+//! exact or one nearest-even rounding, so that it has the bits of the recipe's integer definition.
+#pragma once
+
+#include <isobit/algo/load.hpp>
+#include <isobit/algo/quantize.hpp>
+#include <isobit/arith/env.hpp>
+#include <isobit/error.hpp>
+#include <isobit/group/host.hpp>
+
+#if !defined(__CUDACC_RTC__)
+
+namespace isobit::inline bits1 {
+namespace detail {
+
+typedef int int_x4 __attribute__((vector_size(16)));
+typedef float float_x4 __attribute__((vector_size(16)));
+typedef unsigned short half_x8 __attribute__((vector_size(16)));
+typedef unsigned char byte_x16 __attribute__((vector_size(16)));
+
+#define ISOBIT_INLINE [[gnu::always_inline]] inline
+
+// The same 16 bytes as another vector type.
+template <class To, class From> ISOBIT_INLINE To as(From v) { return reinterpret_cast<To>(v); }
+
+ISOBIT_INLINE int_x4 broadcast_x4(int x) { return int_x4{x, x, x, x}; }
+
+ISOBIT_INLINE float_x4 larger(float_x4 a, float_x4 b) { // of non-negative numbers without NaN
+#if defined(__SSE2__)
+  return __builtin_ia32_maxps(a, b);
+#else
+  return as<float_x4>(as<int_x4>(a) < as<int_x4>(b) ? as<int_x4>(b) : as<int_x4>(a));
+#endif
+}
+
+// The 32 floats of a block, as bits. NaNs stay NaNs; their payload does not matter.
+struct block_bits {
+  int_x4 v[8];
+};
+
+ISOBIT_INLINE void widen(float const* x, block_bits& out) { __builtin_memcpy(&out, x, sizeof out); }
+ISOBIT_INLINE void widen(bf16 const* x, block_bits& out) {
+  half_x8 const zero{};
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    half_x8 h;
+    __builtin_memcpy(&h, x + 8 * i, sizeof h);
+    out.v[2 * i] = as<int_x4>(__builtin_shufflevector(zero, h, 0, 8, 1, 9, 2, 10, 3, 11));
+    out.v[2 * i + 1] = as<int_x4>(__builtin_shufflevector(zero, h, 4, 12, 5, 13, 6, 14, 7, 15));
+  }
+}
+ISOBIT_INLINE int_x4 widen_halves(int_x4 h) {
+  // Exponent and mantissa in place; the multiplication moves the exponent, and makes subnormal halves normal.
+  int_x4 const magnitude = h & 0x7fff;
+  float_x4 const moved = as<float_x4>(magnitude << 13) * 0x1p112f;
+  int_x4 const finite = as<int_x4>(moved);
+  int_x4 const special = (magnitude << 13) | 0x7f800000;
+  return (magnitude > 0x7bff ? special : finite) | ((h & 0x8000) << 16);
+}
+ISOBIT_INLINE void widen(f16 const* x, block_bits& out) {
+  half_x8 const zero{};
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    half_x8 h;
+    __builtin_memcpy(&h, x + 8 * i, sizeof h);
+    out.v[2 * i] = widen_halves(as<int_x4>(__builtin_shufflevector(h, zero, 0, 8, 1, 9, 2, 10, 3, 11)));
+    out.v[2 * i + 1] = widen_halves(as<int_x4>(__builtin_shufflevector(h, zero, 4, 12, 5, 13, 6, 14, 7, 15)));
+  }
+}
+template <class T> ISOBIT_INLINE void widen(T const* x, block_bits& out) {
+  float values[32];
+  for (int i = 0; i < 32; ++i) values[i] = decode_element(x[i]);
+  __builtin_memcpy(&out, values, sizeof out);
+}
+
+// The element codes, without sign and not yet saturated, of four scaled numbers' magnitudes: |x| + A is rounded to a
+// multiple of the element's last place, because A = 2^(e + 23 - mantissa_bits) for the |x| in [2^e, 2^(e+1)).
+template <small_float Element> ISOBIT_INLINE int_x4 magnitude_codes(float_x4 magnitude) {
+  constexpr small_float_format f = Element::format;
+  constexpr int dropped = 23 - f.mantissa_bits;
+  constexpr int first = 128 - f.bias; // the float exponent field of the smallest normal element
+  float_x4 const at_least_normal = larger(magnitude, as<float_x4>(broadcast_x4(first << 23)));
+  int_x4 const addend = (as<int_x4>(at_least_normal) & 0x7f800000) + (dropped << 23);
+  int_x4 const sum = as<int_x4>(magnitude + as<float_x4>(addend));
+  return (sum - addend) + (addend >> dropped) - ((dropped + first) << f.mantissa_bits);
+}
+
+ISOBIT_INLINE byte_x16 low_bytes(int_x4 const* v) {
+  auto const even = [](byte_x16 a, byte_x16 b) __attribute__((always_inline)) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  };
+  return even(even(as<byte_x16>(v[0]), as<byte_x16>(v[1])), even(as<byte_x16>(v[2]), as<byte_x16>(v[3])));
+}
+
+// The bytes of the 16 codes, saturated, with the signs of the numbers `x`.
+template <small_float Element> ISOBIT_INLINE byte_x16 saturate_and_sign(int_x4 const* code, int_x4 const* x) {
+  constexpr small_float_format f = Element::format;
+  constexpr int largest = static_cast<int>(f.largest());
+  int_x4 out[4];
+#if defined(__SSE2__)
+  constexpr bool pack_saturates = f.sign() == 0x80;
+#else
+  constexpr bool pack_saturates = false;
+#endif
+  if constexpr (pack_saturates) {
+#if defined(__SSE2__)
+    // The packing instructions saturate at 127, and keep signs.
+    constexpr unsigned char shift = 127 - largest;
+    ISOBIT_UNROLL
+    for (int i = 0; i < 4; ++i) out[i] = code[i] + shift;
+    auto const packed = as<byte_x16>(__builtin_ia32_packsswb128(__builtin_ia32_packssdw128(out[0], out[1]),
+                                                                __builtin_ia32_packssdw128(out[2], out[3])));
+    auto const signs = as<byte_x16>(
+        __builtin_ia32_packsswb128(__builtin_ia32_packssdw128(x[0], x[1]), __builtin_ia32_packssdw128(x[2], x[3])));
+    return (packed - shift) | (signs & 0x80);
+#endif
+  } else {
+    ISOBIT_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      int_x4 const sign = (x[i] >> (31 - f.exponent_bits - f.mantissa_bits)) & static_cast<int>(f.sign());
+      out[i] = (code[i] > largest ? broadcast_x4(largest) : code[i]) | sign;
+    }
+    return low_bytes(out);
+  }
+}
+
+// 16 codes of 16 finite numbers times `factor`.
+template <small_float Element> ISOBIT_INLINE byte_x16 codes_x16(int_x4 const* x, float_x4 factor) {
+  int_x4 code[4];
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) code[i] = magnitude_codes<Element>(as<float_x4>(x[i] & 0x7fffffff) * factor);
+  return saturate_and_sign<Element>(code, x);
+}
+
+// Stores of a block's codes in an array.
+template <class Element> struct codes_at {
+  Element* codes;
+  ISOBIT_HD void operator()(uint32_t i, Element code) const { codes[i] = code; }
+};
+
+// A block of `n` elements by the definition.
+template <class Recipe, class T>
+inline typename Recipe::scale quantize_block_exactly(Recipe recipe, uint32_t n, T const* x,
+                                                     typename Recipe::element* codes) {
+  return quantize_block(thread{}, recipe, n, contiguous<T>{x}, codes_at<typename Recipe::element>{codes});
+}
+
+template <class Recipe, class T>
+inline typename Recipe::scale quantize_whole_block(Recipe recipe, T const* x, typename Recipe::element* codes) {
+  return quantize_block_exactly(recipe, Recipe::block_size, x, codes);
+}
+
+// The MX recipes' fast path: blocks without infinities and NaNs.
+template <class Element, class Rule, class NonFinite, class T>
+  requires(sizeof(Element) == 1)
+inline e8m0 quantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, T const* x, Element* codes) {
+  block_bits block;
+  widen(x, block);
+  int_x4 finite{};
+  float_x4 amax{};
+  ISOBIT_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    int_x4 const magnitude = block.v[i] & 0x7fffffff;
+    finite |= 0x7f7fffff - magnitude; // negative for an infinity or a NaN
+    amax = larger(amax, as<float_x4>(magnitude));
+  }
+  if ((finite[0] | finite[1] | finite[2] | finite[3]) < 0) return quantize_block_exactly(recipe, 32, x, codes);
+
+  auto const m = as<int_x4>(amax);
+  int const low = m[0] < m[1] ? m[1] : m[0], high = m[2] < m[3] ? m[3] : m[2];
+  e8m0 const scale = recipe.scale_of(static_cast<uint32_t>(low < high ? high : low));
+  float const r = reciprocal(scale);
+  ISOBIT_UNROLL
+  for (int i = 0; i < 8; i += 4) {
+    byte_x16 const out = codes_x16<Element>(block.v + i, float_x4{r, r, r, r});
+    __builtin_memcpy(codes + 4 * i, &out, sizeof out);
+  }
+  return scale;
+}
+#undef ISOBIT_INLINE
+
+// The blocks [begin, end) of a matrix, counted along its rows: f(first element, its block, how many elements).
+template <uint32_t BlockSize, class F>
+inline void for_each_block(uint64_t cols, uint64_t begin, uint64_t end, F const& f) {
+  uint64_t const per_row = cols / BlockSize + (cols % BlockSize != 0);
+  uint64_t row = begin / per_row, column = begin % per_row * BlockSize;
+  for (uint64_t b = begin; b < end; ++b) {
+    uint64_t const left = cols - column;
+    f(row * cols + column, b, left < BlockSize ? static_cast<uint32_t>(left) : BlockSize);
+    column += BlockSize;
+    if (column >= cols) column = 0, ++row;
+  }
+}
+
+// Shares the blocks of a matrix out to the host's jobs, each in the default floating-point environment.
+template <class Recipe, class Executor, class F>
+inline void run_blocks(host<Executor> const& group, uint64_t rows, uint64_t cols, F const& f) {
+  uint64_t const total = rows * blocks_per_row<Recipe>(cols);
+  uint64_t const each = group.grain / Recipe::block_size + 1;
+  group.run(total / each + (total % each != 0), [&](uint64_t job) {
+    uint64_t const begin = job * each;
+    uint64_t const end = total - begin < each ? total : begin + each;
+    with_default_environment([&] { for_each_block<Recipe::block_size>(cols, begin, end, f); });
+  });
+}
+
+struct byte_range {
+  char const* name;
+  void const* data;
+  uint64_t bytes;
+};
+
+inline void check_buffer(char const* function, byte_range const& r, size_t alignment) {
+  if (r.data == nullptr && r.bytes > 0) throw invalid_argument(function, r.name, "non-null when rows * cols > 0");
+  if (reinterpret_cast<uintptr_t>(r.data) % alignment != 0)
+    throw invalid_argument(function, r.name, "aligned to", alignment, "bytes");
+}
+
+inline void check_disjoint(char const* function, byte_range const& a, byte_range const& b) {
+  auto const p = reinterpret_cast<uintptr_t>(a.data), q = reinterpret_cast<uintptr_t>(b.data);
+  if (a.bytes == 0 || b.bytes == 0) return;
+  if (p < q ? q - p >= a.bytes : p - q >= b.bytes) return;
+  char needed[64];
+  std::snprintf(needed, sizeof needed, "disjoint from %s", a.name);
+  throw invalid_argument(function, b.name, needed);
+}
+
+// The arguments of quantize and dequantize. Nothing has been written when this throws.
+template <class Recipe, class T>
+inline void check_quantize(char const* function, T const* values, char const* values_name, uint64_t rows, uint64_t cols,
+                           typename Recipe::element const* codes, typename Recipe::scale const* scales) {
+  constexpr uint64_t most = uint64_t(1) << 60;
+  if (cols != 0 && rows > most / cols) throw invalid_argument(function, "rows * cols", "at most", most, "elements");
+  uint64_t const n = rows * cols;
+  byte_range const v{values_name, values, n * sizeof(T)};
+  byte_range const c{"codes", codes, n * sizeof(typename Recipe::element)};
+  byte_range const s{"scales", scales, n == 0 ? 0 : rows * blocks_per_row<Recipe>(cols) * sizeof(typename Recipe::scale)};
+  check_buffer(function, v, alignof(T));
+  check_buffer(function, c, alignof(typename Recipe::element));
+  check_buffer(function, s, alignof(typename Recipe::scale));
+  check_disjoint(function, v, c);
+  check_disjoint(function, v, s);
+  check_disjoint(function, c, s);
+}
+
+} // namespace detail
+
+//! Quantises the `rows` x `cols` matrix at `x` (row-major, no gaps) in blocks along each row.
+//!
+//! `codes`: rows * cols elements, in the order of `x`. `scales`: rows * blocks_per_row<Recipe>(cols), row-major; the last
+//! block of a row may be ragged, its scale comes from the elements that exist. `x` holds float or a narrower float
+//! (f16, bf16, ...). Throws `invalid_argument`, before anything is written, for null, misaligned or overlapping arrays.
+//! Guarantee: target, partition (any executor) and neighbourhood; each block depends on its own elements only.
+template <class Executor, quantize_recipe Recipe, class T>
+void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols,
+              typename Recipe::element* codes, typename Recipe::scale* scales) {
+  static_assert(stl::same_as<element_value<T>, float>, "isobit: quantize takes float or a narrower float type");
+  detail::check_quantize<Recipe>("quantize", x, "x", rows, cols, codes, scales);
+  if (rows == 0 || cols == 0) return;
+  detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
+    if (present == Recipe::block_size)
+      scales[b] = detail::quantize_whole_block(recipe, x + first, codes + first);
+    else
+      scales[b] = detail::quantize_block_exactly(recipe, present, x + first, codes + first);
+  });
+}
+
+//! Writes the numbers that the codes mean with their scales: out[i] = codes[i] * scale, exactly. Layout, errors and
+//! guarantee as for `quantize`.
+template <class Executor, quantize_recipe Recipe>
+void dequantize(host<Executor> const& group, Recipe, typename Recipe::element const* codes,
+                typename Recipe::scale const* scales, uint64_t rows, uint64_t cols, float* out) {
+  detail::check_quantize<Recipe>("dequantize", out, "out", rows, cols, codes, scales);
+  if (rows == 0 || cols == 0) return;
+  detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
+    for (uint32_t i = 0; i < present; ++i) out[first + i] = Recipe::value_of(codes[first + i], scales[b]);
+  });
+}
+
+} // namespace isobit::inline bits1
+#endif

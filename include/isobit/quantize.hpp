@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! The job header of quantisation: recipes, one block inside any kernel, whole matrices on the host. The launchers for
+//! a GPU are in device/quantize.cuh. See docs/quantize.md.
+#pragma once
+
+#include <isobit/algo/load.hpp>
+#include <isobit/algo/quantize.hpp>
+#include <isobit/algo/quantize_host.hpp>

@@ -123,6 +123,12 @@ inline std::vector<float> hard_floats(size_t n) {
   return x;
 }
 
+// True for a short run under compute-sanitizer: small sizes, no contention, no timing.
+inline bool& quick() {
+  static bool on = false;
+  return on;
+}
+
 // Keeps the GPU busy in another stream while a check runs, so that blocks are scheduled in other orders.
 class contention {
 public:

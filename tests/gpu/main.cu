@@ -36,7 +36,9 @@ contention::~contention() {
 } // namespace gpu
 
 int main(int argc, char** argv) {
-  bool const bench = argc < 2 || std::strcmp(argv[1], "--no-bench") != 0;
+  std::string const argument = argc > 1 ? argv[1] : "";
+  gpu::quick() = argument == "--quick";
+  bool const bench = argument.empty();
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     std::fprintf(stderr, "gpu_check: no CUDA GPU was found (cudaGetDeviceCount); nothing was checked\n");

@@ -38,6 +38,17 @@ constexpr uint64_t sizes[] = {0,    1,    2,    3,    5,     31,    32,    33,  
                               1023, 1024, 1025, 8191, 8192,  8193,  40000, 65537,  262144, 262145,  1000000, 4194303};
 constexpr uint64_t largest = 4194303;
 
+// A few sizes around the boundaries of lanes, rows, nodes and partials: what compute-sanitizer sees.
+void small() {
+  gpu::check c("reduce f32, small sizes");
+  gpu::array<unsigned char> workspace(device::reduce_workspace_bytes<plain<float>>(40000));
+  workspace.zero();
+  auto const x = gpu::hard_floats(40000);
+  gpu::array<float> const d(x, 1);
+  for (uint64_t n : {0, 1, 33, 1000, 8193, 40000})
+    c.expect(gpu::same_bits(on_gpu<tree>(d.data(), n, workspace), isobit::reduce(host{}, x.data(), n)), "plain", n);
+}
+
 void device_wide() {
   gpu::array<unsigned char> workspace(device::reduce_workspace_bytes<compensated<double>>(largest));
   workspace.zero();
@@ -183,6 +194,8 @@ __global__ void read_kernel(uint4 const* x, uint64_t n, uint32_t* out) {
 } // namespace
 
 void check_reduce() {
+  small();
+  if (gpu::quick()) return;
   device_wide();
   geometries();
 }

@@ -94,21 +94,21 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
 
   //! The scale of a block whose maximal `magnitude` is `amax` (0 for a block of zeros: scale 0, which is 2^-127).
   ISOBIT_HD static constexpr scale scale_of(uint32_t amax) {
-    if (amax >= float_fields<float>::exponent) return {NonFinite::byte(amax)};
+    if (amax >= float_fields<float>::exponent) return scale{NonFinite::byte(amax)};
     int const byte = Rule::template byte<Element>(amax);
-    return {static_cast<uint8_t>(byte < 0 ? 0 : byte > 254 ? 254 : byte)};
+    return scale{static_cast<uint8_t>(byte < 0 ? 0 : byte > 254 ? 254 : byte)};
   }
 
   //! The element nearest to x / s, ties to even, saturating; NaN when the scale is.
   ISOBIT_HD static constexpr element code_of(float x, scale s) {
-    if (is_nan(s)) return {static_cast<uint8_t>(Element::format.nan())};
+    if (is_nan(s)) return element{static_cast<uint8_t>(Element::format.nan())};
 #if defined(ISOBIT_ON_DEVICE)
     // The product is exact, or far below half of the smallest element. x is not NaN here: that makes the scale NaN.
     auto const add_power = [](int m) {
       return bit_cast<int>(add(bit_cast<float>(m), detail::rounding_addend<Element>));
     };
     int const code = detail::saturated_code<Element>(bit_cast<int>(mul(x, reciprocal(s))), add_power);
-    return {static_cast<uint8_t>(code)};
+    return element{static_cast<uint8_t>(code)};
 #else
     return encode<Element, overflow::saturate>(x, 127 - s.bits);
 #endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The codecs against the host functions of CUDA's headers, in any C++ compiler. Without arguments a sample: every 251st
+// float and the neighbours of every value that rounding turns on. With `all`: all 2^32 floats.
+#include <isobit/format/e8m0.hpp>
+#include <isobit/interop/cuda_types.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+using namespace isobit;
+
+uint64_t checked = 0, wrong = 0;
+
+void expect(char const* what, uint32_t x, uint32_t mine, uint32_t cuda) {
+  ++checked;
+  if (mine != cuda && wrong++ < 20) std::printf("%s of %08x: %x, CUDA %x\n", what, x, mine, cuda);
+}
+
+void check(uint32_t bits) {
+  float const x = from_bits<float>(bits);
+  expect("e4m3 saturating", bits, encode<e4m3, overflow::saturate>(x).bits, __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3));
+  expect("e4m3", bits, encode<e4m3>(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3));
+  expect("e5m2 saturating", bits, encode<e5m2, overflow::saturate>(x).bits, __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
+  expect("e5m2", bits, encode<e5m2>(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2));
+  expect("f16", bits, encode<f16>(x).bits, static_cast<__half_raw>(__float2half_rn(x)).x);
+  expect("bf16", bits, encode<bf16>(x).bits, static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x);
+}
+
+void around(uint32_t bits) {
+  for (uint32_t d = 0; d < 9; ++d)
+    for (uint32_t sign : {0u, 0x80000000u}) check(((bits + d - 4) & 0x7fffffffu) | sign);
+}
+
+// The floats at and halfway between neighbouring numbers of a format.
+template <class T> void around_every_midpoint() {
+  for (uint32_t c = 0; c <= T::format.largest(); ++c) {
+    float const a = decode(T{static_cast<decltype(T::bits)>(c)});
+    float const b = decode(T{static_cast<decltype(T::bits)>(c + 1)});
+    around(to_bits(a));
+    if (is_finite(b)) around(to_bits(static_cast<float>((static_cast<double>(a) + b) / 2)));
+  }
+}
+
+bool same(float a, float b) { return is_nan(a) ? is_nan(b) : to_bits(a) == to_bits(b); }
+
+void check_decoders() {
+  for (uint32_t c = 0; c < 0x10000; ++c) {
+    __half_raw h{};
+    h.x = static_cast<unsigned short>(c);
+    __nv_bfloat16_raw b{};
+    b.x = static_cast<unsigned short>(c);
+    expect("decoded f16", c, same(decode_element(__half(h)), __half2float(__half(h))), 1);
+    expect("decoded bf16", c, same(decode_element(__nv_bfloat16(b)), __bfloat162float(__nv_bfloat16(b))), 1);
+  }
+  for (uint32_t c = 0; c < 0x100; ++c) {
+    __nv_fp8_e4m3 a{};
+    a.__x = static_cast<unsigned char>(c);
+    __nv_fp8_e5m2 b{};
+    b.__x = static_cast<unsigned char>(c);
+    expect("decoded e4m3", c, same(decode_element(a), static_cast<float>(a)), 1);
+    expect("decoded e5m2", c, same(decode_element(b), static_cast<float>(b)), 1);
+  }
+}
+} // namespace
+
+int main(int count, char** arguments) {
+  char const* const variable = std::getenv("ISOBIT_EXHAUSTIVE");
+  bool const all = (count > 1 && std::strcmp(arguments[1], "all") == 0) || (variable != nullptr && *variable == '1');
+  check_decoders();
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += all ? 1 : 251) check(static_cast<uint32_t>(bits));
+  around_every_midpoint<e4m3>();
+  around_every_midpoint<e5m2>();
+  around_every_midpoint<f16>();
+  around_every_midpoint<bf16>();
+  std::printf("%llu conversions checked, %llu differ\n", static_cast<unsigned long long>(checked),
+              static_cast<unsigned long long>(wrong));
+  return wrong == 0 ? 0 : 1;
+}

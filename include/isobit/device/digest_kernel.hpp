@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! The kernels behind `device::digest_range` and `device::chunk_sums`. The same source runs on a GPU and, through
+//! `isobit::simt`, on a CPU.
+#pragma once
+
+#include <isobit/algo/digest.hpp>
+
+namespace isobit::inline bits1::device {
+
+//! The widest block that the digest kernels run in. Bits do not depend on it.
+inline constexpr int digest_block = 256;
+
+//! Adds to a sum in global memory that other blocks add to: two 64-bit integer atomics. The carry follows the low word,
+//! so that the total is exact, whatever the order, when all blocks are done.
+ISOBIT_HD inline void atomic_add(digest_sum* total, digest_sum s,
+                                 [[maybe_unused]] source_line where = source_line::here()) {
+#if defined(ISOBIT_ON_DEVICE)
+  uint64_t const old = atomicAdd(reinterpret_cast<unsigned long long*>(&total->low), s.low);
+  atomicAdd(reinterpret_cast<unsigned long long*>(&total->high), s.high + (old + s.low < old ? 1 : 0));
+#elif !defined(__CUDACC_RTC__)
+  auto& m = machine::here();
+  uint64_t const old = m.atomic(atomic_op::add, &total->low, 8, s.low, 0, memory_order::relaxed, where);
+  m.atomic(atomic_op::add, &total->high, 8, s.high + (old + s.low < old ? 1 : 0), 0, memory_order::relaxed, where);
+#endif
+}
+
+//! Adds the sum over `bytes` bytes at `data` to `*total` (zero before the first launch). Any grid and any block of at
+//! most `digest_block` threads.
+ISOBIT_KERNEL inline void digest_range_kernel(void const* data, uint64_t bytes, uint64_t first_unit,
+                                              digest_sum* total) {
+  ISOBIT_SHARED block_storage<digest_block, digest_sum> memory;
+  auto const b = block(memory);
+  uint64_t const rank = b.block_rank() * b.size() + b.thread_rank();
+  uint64_t const threads = machine::grid_blocks() * b.size();
+  auto const s = sum_over(b, detail::share_of_sum(data, bytes, first_unit, rank, threads));
+  if (b.thread_rank() == 0) atomic_add(total, s);
+}
+
+//! out[c] = the sum over chunk c. Blocks take chunks in turn: any grid and any block of at most `digest_block` threads.
+ISOBIT_KERNEL inline void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t chunk_bytes,
+                                            digest_sum* out) {
+  ISOBIT_SHARED block_storage<digest_block, digest_sum> memory;
+  auto const b = block(memory);
+  auto const* const begin = static_cast<unsigned char const*>(data);
+  uint64_t const chunks = digest_chunks(bytes, chunk_bytes);
+  for (uint64_t c = b.block_rank(); c < chunks; c += machine::grid_blocks()) {
+    uint64_t const first = c * chunk_bytes;
+    uint64_t const length = bytes - first < chunk_bytes ? bytes - first : chunk_bytes;
+    auto const s = digest_range(b, begin + first, length, first / 16);
+    if (b.thread_rank() == 0) out[c] = s;
+  }
+}
+
+} // namespace isobit::inline bits1::device

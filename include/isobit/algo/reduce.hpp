@@ -42,9 +42,29 @@ template <class T, accumulator A> ISOBIT_HD constexpr A as_accumulator(A const& 
 template <class T, class Op>
   requires(!accumulator<Op>)
 ISOBIT_HD constexpr with_operator<T, Op> as_accumulator(Op const& op) {
-  static_assert(requires(T a) { static_cast<T>(op(a, a)); },
-                "isobit: reduce needs an accumulator, or a binary operator over the element type");
   return {op};
+}
+
+// What a misused call returns: converts to anything, so that the one sentence is not followed by others.
+struct misuse {
+  template <class T> operator T() const;
+};
+
+template <class Op, class T>
+concept folds = stl::same_as<Op, plain_sum> || accumulator<Op> || requires(Op const op, T a) { static_cast<T>(op(a, a)); };
+
+// True when `reduce` can be instantiated; otherwise one sentence says what is wrong.
+template <class Order, class Index, class Load, class Op> constexpr bool can_reduce() {
+  constexpr bool order = is_order<Order>;
+  static_assert(order, "isobit: the order of a reduction is tree, lanes<L> or sequential");
+  constexpr bool loads = requires(Load const load, Index i) { load(i); };
+  static_assert(loads, "isobit: reduce needs a load: something to call with an index");
+  if constexpr (order && loads) {
+    constexpr bool op = folds<Op, loaded<indexed<Index, Load>>>;
+    static_assert(op, "isobit: reduce needs an accumulator, or a binary operator over the element type");
+    return op;
+  }
+  return false;
 }
 
 template <class T> struct is_grid_result : stl::false_type {};
@@ -72,6 +92,27 @@ ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& 
   }
 }
 
+ISOBIT_CALLS_USER_CODE
+template <class Order, class Group, class Load, class Acc>
+ISOBIT_HD auto reduce_elements(Group const& g, uint64_t n, Load const& load, Acc const& acc) {
+  using state = decltype(fold_in<Order>(g, n, load, acc));
+  if constexpr (is_grid_result<state>::value) {
+    using result = grid_result<typename Acc::result>;
+    static_assert(!stl::same_as<Order, sequential>, "isobit: a grid cannot share out the sequential order");
+    if (n == 0) return result{g.block_rank() == 0, acc.empty()};
+    auto const r = fold_in<Order>(g, n, load, acc);
+    return result{r.here, r.here ? acc.finish(r.value) : acc.empty()};
+  } else {
+    if (n == 0) return acc.empty();
+#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
+    if constexpr (is_host<Group>)
+      return with_default_environment([&] { return acc.finish(fold_in<Order>(g, n, load, acc)); });
+    else
+#endif
+      return acc.finish(fold_in<Order>(g, n, load, acc));
+  }
+}
+
 } // namespace detail
 
 //! Folds `load(0), ..., load(n - 1)` in the order `Order` and returns the accumulator's result.
@@ -92,26 +133,12 @@ ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& 
 ISOBIT_CALLS_USER_CODE
 template <class Order = tree, class Group, stl::integral Index, class Load, class Op = detail::plain_sum>
 ISOBIT_HD auto reduce(Group const& g, Index n, Load const& load, Op const& op = {}) {
-  static_assert(is_order<Order>, "isobit: the order of a reduction is tree, lanes<L> or sequential");
-  static_assert(requires { load(n); }, "isobit: reduce needs a load: something to call with an index");
-  auto const elements = detail::as_load<Index>(load);
-  auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
-  using state = decltype(detail::fold_in<Order>(g, uint64_t{1}, elements, acc));
-  if constexpr (detail::is_grid_result<state>::value) {
-    using result = grid_result<typename decltype(acc)::result>;
-    static_assert(!stl::same_as<Order, sequential>, "isobit: a grid cannot share out the sequential order");
-    if (n == 0) return result{g.block_rank() == 0, acc.empty()};
-    auto const r = detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc);
-    return result{r.here, r.here ? acc.finish(r.value) : acc.empty()};
+  if constexpr (detail::can_reduce<Order, Index, Load, Op>()) {
+    auto const elements = detail::as_load<Index>(load);
+    auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
+    return detail::reduce_elements<Order>(g, static_cast<uint64_t>(n), elements, acc);
   } else {
-    if (n == 0) return acc.empty();
-#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
-    if constexpr (is_host<Group>)
-      return with_default_environment(
-          [&] { return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc)); });
-    else
-#endif
-      return acc.finish(detail::fold_in<Order>(g, static_cast<uint64_t>(n), elements, acc));
+    return detail::misuse{};
   }
 }
 

@@ -6,11 +6,35 @@
 #include <isobit/simt/config.hpp>
 #include <isobit/simt/turn.hpp>
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 #include <vector>
 
 namespace isobit::inline bits1::simt::detail {
+
+//! A failed launch is unwound by an exception, which ends the program where the kernel waits in a destructor or in
+//! another noexcept function. From the first failure on, the last words of such a program are the launch's error.
+struct last_words {
+  static inline thread_local std::exception_ptr error;
+  static inline std::terminate_handler then = nullptr;
+
+  [[noreturn]] static void say() {
+    if (std::exception_ptr const e = std::exchange(error, nullptr)) {
+      std::fputs("isobit::simt: a launch failed while its kernel waited in a destructor or noexcept function:\n", stderr);
+      try {
+        std::rethrow_exception(e);
+      } catch (std::exception const& what) {
+        std::fprintf(stderr, "%s\n", what.what());
+      } catch (...) {
+        std::fputs("an exception of unknown type\n", stderr);
+      }
+    }
+    if (then != nullptr) then();
+    std::abort();
+  }
+};
 
 class worker_base {
 public:
@@ -50,6 +74,7 @@ struct job {
   void fail(std::exception_ptr e) {
     if (!error) error = std::move(e);
     abandoned = true;
+    explain_termination();
   }
 
   config const settings;
@@ -68,6 +93,10 @@ struct job {
   report result;
 
 private:
+  void explain_termination() {
+    static bool const installed = (last_words::then = std::set_terminate(&last_words::say), true);
+    static_cast<void>(installed);
+  }
   void shuffle_blocks() {
     order.resize(blocks);
     for (uint64_t i = 0; i < blocks; ++i) order[i] = i;

@@ -150,10 +150,12 @@ private:
     prepare_block(rank);
     if (thread_state* const first = pick()) enter(*first);
     if (!job_->abandoned) return;
+    last_words::error = job_->error;
     for (uint32_t i = 0; i < threads_; ++i) {
       thread_state& t = thread_[i];
       if (t.wait != waiting::start && t.wait != waiting::finished) enter(t); // it throws `abandoned` and ends
     }
+    last_words::error = nullptr;
   }
 
   void prepare_block(uint64_t rank) {
@@ -490,6 +492,7 @@ private:
 
   [[noreturn]] void throw_error(error_kind kind, thread_state const& t, std::string const& what) {
     job_->fail(std::make_exception_ptr(kernel_error(kind, block_, t.index, t.where, what)));
+    last_words::error = job_->error;
     throw abandoned{};
   }
 

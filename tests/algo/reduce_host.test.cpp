@@ -22,7 +22,8 @@ using isobit::to_bits;
 // Bits of the definition, through the same finish.
 template <class T, class Acc> auto specified(T const* x, std::uint64_t n, Acc const& acc) {
   if (n == 0) return acc.empty();
-  return acc.finish(isobit::interpret<isobit::tree>(n, [=](std::uint64_t i) { return isobit::decode_element(x[i]); }, acc));
+  auto const load = [=](std::uint64_t i) { return isobit::decode_element(x[i]); };
+  return isobit::with_default_environment([&] { return acc.finish(isobit::interpret<isobit::tree>(n, load, acc)); });
 }
 
 template <class T> auto bits(T x) {
@@ -41,7 +42,7 @@ template <class T> std::vector<T> rough(std::size_t n, std::uint32_t seed = 1) {
     if constexpr (std::is_floating_point_v<T>)
       v = static_cast<T>(std::ldexp(mantissa, static_cast<int>(engine() % 40) - 50));
     else
-      v = static_cast<T>(mantissa);
+      v = static_cast<T>(engine());
   }
   return x;
 }

@@ -63,7 +63,8 @@ TEST_CASE("golden sums of a million doubles for every number of lanes") {
   CHECK(to_bits(tree_sum) == 0x40618f71f6379396u);
   // The vector tells orders and data apart.
   CHECK(to_bits(interpret<sequential>(p4016::count, load, sum)) != 0x40618f71f6379396u);
-  CHECK(to_bits(interpret<lanes<17>>(p4016::count, load, sum)) != to_bits(interpret<lanes<16>>(p4016::count, load, sum)));
+  CHECK(to_bits(interpret<lanes<17>>(p4016::count, load, sum)) !=
+        to_bits(interpret<lanes<16>>(p4016::count, load, sum)));
   auto const rotated = [](uint64_t i) { return data()[(i + 1) % p4016::count]; };
   CHECK(to_bits(interpret<tree>(p4016::count, rotated, sum)) != to_bits(tree_sum));
 }

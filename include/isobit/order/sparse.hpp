@@ -32,9 +32,8 @@ template <class State, int Depth = 64> class sparse_counter {
 
 public:
   ISOBIT_HD constexpr sparse_counter() {
-    if (!__builtin_is_constant_evaluated()) return;
-    for (State& s : state_) s = State{};
-    current_ = State{};
+    if (__builtin_is_constant_evaluated())
+      for (State& s : state_) s = State{};
   }
 
   //! The slot `index` is present and holds `value`. Precondition: `index` is above all earlier ones, below 2^Depth.
@@ -76,7 +75,7 @@ private:
   }
 
   State state_[Depth];
-  State current_;
+  State current_{};
   uint64_t filled_ = 0;
   uint64_t index_ = 0;
   bool empty_ = true;

@@ -353,19 +353,19 @@ TEST_CASE("simulated kernels equal the host at every geometry and schedule") {
       for (std::uint32_t grid : {1u, 2u, 5u}) {
         digest_sum total;
         isobit::simt::launch({.grid = {grid}, .block = {width}, .seed = n + width + grid},
-                             isobit::device::digest_range_kernel, b.data(), n, std::uint64_t(0), &total);
+                             isobit::device::digest_range_kernel<>, b.data(), n, std::uint64_t(0), &total);
         REQUIRE(total == wanted);
         auto const chunks = isobit::digest_chunks(n, 2048);
         std::vector<digest_sum> out(chunks), expected(chunks);
         chunk_sums(host(), b.data(), n, 2048, expected.data());
-        isobit::simt::launch({.grid = {grid}, .block = {width}, .seed = n + width}, isobit::device::chunk_sums_kernel,
+        isobit::simt::launch({.grid = {grid}, .block = {width}, .seed = n + width}, isobit::device::chunk_sums_kernel<>,
                              b.data(), n, std::uint64_t(2048), out.data());
         REQUIRE(out == expected);
       }
   }
   // A part in the middle, whose first unit lies within a block of keys.
   digest_sum part;
-  isobit::simt::launch(3, 64, isobit::device::digest_range_kernel, b.data() + 16 * 5, std::uint64_t(16 * 300),
+  isobit::simt::launch(3, 64, isobit::device::digest_range_kernel<>, b.data() + 16 * 5, std::uint64_t(16 * 300),
                        std::uint64_t(5), &part);
   CHECK(part == digest_range(host(), b.data() + 16 * 5, 16 * 300, 5));
 }

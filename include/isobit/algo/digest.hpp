@@ -175,7 +175,6 @@ namespace detail {
 
 // The unit at `p`, by reads of sizeof(Word) bytes: `p` is aligned to them on a device, anyhow on a host.
 template <class Word> ISOBIT_HD words2 read_unit(unsigned char const* p) {
-  words2 r;
 #if defined(ISOBIT_ON_DEVICE)
   if constexpr (sizeof(Word) == 16) {
     return __builtin_bit_cast(words2, read16(p));
@@ -189,9 +188,10 @@ template <class Word> ISOBIT_HD words2 read_unit(unsigned char const* p) {
     return {half[0], half[1]};
   }
 #else
+  words2 r;
   __builtin_memcpy(&r, p, 16);
-#endif
   return r;
+#endif
 }
 
 // The last `bytes` (1 to 15) bytes at `p`, padded with zeros.

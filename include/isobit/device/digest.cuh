@@ -22,7 +22,7 @@ inline void digest_range(cudaStream_t stream, void const* data, uint64_t bytes, 
   constexpr uint64_t per_block = 64 * 1024, most_blocks = 8192;
   uint64_t const wanted = bytes / per_block + 1;
   auto const blocks = static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks);
-  digest_range_kernel<<<blocks, digest_block, 0, stream>>>(data, bytes, first_unit, sum);
+  digest_range_kernel<><<<blocks, digest_block, 0, stream>>>(data, bytes, first_unit, sum);
   check_launch("device::digest_range");
 }
 
@@ -36,7 +36,7 @@ inline void chunk_sums(cudaStream_t stream, void const* data, uint64_t bytes, ui
   if (bytes == 0) return;
   uint64_t const chunks = digest_chunks(bytes, chunk_bytes);
   auto const blocks = static_cast<unsigned>(chunks < 0x7fffffffu ? chunks : 0x7fffffffu);
-  chunk_sums_kernel<<<blocks, digest_block, 0, stream>>>(data, bytes, chunk_bytes, out);
+  chunk_sums_kernel<><<<blocks, digest_block, 0, stream>>>(data, bytes, chunk_bytes, out);
   check_launch("device::chunk_sums");
 }
 

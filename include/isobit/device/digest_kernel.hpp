@@ -8,7 +8,7 @@
 
 namespace isobit::inline bits1::device {
 
-//! The widest block that the digest kernels run in. Bits do not depend on it.
+//! Threads of a block of the launchers here. Bits do not depend on it.
 inline constexpr int digest_block = 256;
 
 //! Adds to a sum in global memory that other blocks add to: two 64-bit integer atomics. The carry follows the low word,
@@ -27,9 +27,10 @@ ISOBIT_HD inline void atomic_add(digest_sum* total, digest_sum s,
 
 //! Adds the sum over `bytes` bytes at `data` to `*total` (zero before the first launch). Any grid and any block of at
 //! most `digest_block` threads.
-ISOBIT_KERNEL inline void digest_range_kernel(void const* data, uint64_t bytes, uint64_t first_unit,
+template <int Width = digest_block>
+ISOBIT_KERNEL void digest_range_kernel(void const* data, uint64_t bytes, uint64_t first_unit,
                                               digest_sum* total) {
-  ISOBIT_SHARED block_storage<digest_block, digest_sum> memory;
+  ISOBIT_SHARED block_storage<Width, digest_sum> memory;
   auto const b = block(memory);
   uint64_t const rank = b.block_rank() * b.size() + b.thread_rank();
   uint64_t const threads = machine::grid_blocks() * b.size();
@@ -37,10 +38,11 @@ ISOBIT_KERNEL inline void digest_range_kernel(void const* data, uint64_t bytes, 
   if (b.thread_rank() == 0) atomic_add(total, s);
 }
 
-//! out[c] = the sum over chunk c. Blocks take chunks in turn: any grid and any block of at most `digest_block` threads.
-ISOBIT_KERNEL inline void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t chunk_bytes,
+//! out[c] = the sum over chunk c. Blocks take chunks in turn: any grid and any block of at most `Width` threads.
+template <int Width = digest_block>
+ISOBIT_KERNEL void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t chunk_bytes,
                                             digest_sum* out) {
-  ISOBIT_SHARED block_storage<digest_block, digest_sum> memory;
+  ISOBIT_SHARED block_storage<Width, digest_sum> memory;
   auto const b = block(memory);
   auto const* const begin = static_cast<unsigned char const*>(data);
   uint64_t const chunks = digest_chunks(bytes, chunk_bytes);

@@ -48,10 +48,8 @@ concept float_vector = ieee_float<element_of<V>> && (sizeof(V) == 16 || sizeof(V
 // Passing a vector wider than the target's registers by value is an ABI question that g++ warns of; everything here is
 // inlined, so that there is no call. Inlining also keeps code of one -march out of translation units of another.
 #define ISOBIT_VECTOR [[gnu::always_inline]] inline
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 //! The vector at `p`, of any alignment.
 template <class V> ISOBIT_VECTOR V load(element_of<V> const* p) {
@@ -300,9 +298,7 @@ template <float_vector V> ISOBIT_VECTOR V neg(V a) {
 //! Every NaN replaced by the canonical NaN.
 template <float_vector V> ISOBIT_VECTOR V canonical(V a) { return detail::nan_if<V>(detail::nan_mask(a), a); }
 
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
-#endif
 #undef ISOBIT_VECTOR
 
 } // namespace isobit::inline bits1

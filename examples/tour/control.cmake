@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The tour's negative control: with one bit flipped it must say so, name the place and exit with 1.
+execute_process(COMMAND "${TOUR}" --seeds 1 --control RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "the tour exited with ${status} instead of 1:\n${text}")
+endif()
+if(NOT text MATCHES "simulated GPU[^\n]*same bits: NO\n    first difference: digest of input, chunk 0")
+  message(FATAL_ERROR "the tour does not name the first difference:\n${text}")
+endif()
+if(NOT text MATCHES "\nsame bits: NO, [0-9]+ of [0-9]+ comparisons differ\n$")
+  message(FATAL_ERROR "the tour's last line does not say that bits differ:\n${text}")
+endif()
+if(NOT text MATCHES "host, [0-9]+ threads[^\n]*same bits: yes")
+  message(FATAL_ERROR "the tour should find no difference where no bit was flipped:\n${text}")
+endif()
+message(STATUS "the flipped bit was found")

@@ -114,10 +114,20 @@ template <class T> __device__ T from_integer_rn(int32_t x) {
 
 // Opaque to the optimiser: the values leave in registers, and nothing is known about any of them, nor how they are
 // related. Not volatile: unused operations vanish, and all may be scheduled.
+#if defined(__aarch64__)
+// With -fno-signed-zeros, g++ puts a constant -0 into a register as +0; as an integer it is safe.
+template <class T> constexpr void launder_constant(T& a) {
+  if (!__builtin_constant_p(a)) return;
+  float_bits<T> b = to_bits(a);
+  asm("" : "+r"(b));
+  a = from_bits<T>(b);
+}
+#endif
 template <class T> ISOBIT_HD constexpr void pin(T& a) {
 #if defined(__x86_64__)
   asm("" : "+x"(a));
 #elif defined(__aarch64__)
+  launder_constant(a);
   asm("" : "+w"(a));
 #else
   asm("" : "+m"(a));
@@ -127,6 +137,8 @@ template <class T> ISOBIT_HD constexpr void pin(T& a, T& b) {
 #if defined(__x86_64__)
   asm("" : "+x"(a), "+x"(b));
 #elif defined(__aarch64__)
+  launder_constant(a);
+  launder_constant(b);
   asm("" : "+w"(a), "+w"(b));
 #else
   asm("" : "+m"(a), "+m"(b));
@@ -164,6 +176,7 @@ template <class T> ISOBIT_HD constexpr T div_rn(T a, T b) {
     asm("divsd {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
   return a;
 #elif defined(__aarch64__)
+  pin(a, b);
   if constexpr (sizeof(T) == 4)
     asm("fdiv %s0, %s0, %s1" : "+w"(a) : "w"(b));
   else
@@ -187,6 +200,7 @@ template <class T> ISOBIT_HD constexpr T sqrt_rn(T x) {
     asm("sqrtsd %0, %0" : "+x"(x));
   return x;
 #elif defined(__aarch64__)
+  pin(x);
   if constexpr (sizeof(T) == 4)
     asm("fsqrt %s0, %s0" : "+w"(x));
   else
@@ -234,6 +248,8 @@ template <class T> ISOBIT_HD constexpr T fma_rn(T a, T b, T c) {
     asm("vfmadd231sd {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
   return c;
 #elif defined(__aarch64__)
+  pin(a, b);
+  pin(c);
   if constexpr (sizeof(T) == 4)
     asm("fmadd %s0, %s1, %s2, %s0" : "+w"(c) : "w"(a), "w"(b));
   else

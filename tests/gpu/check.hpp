@@ -143,5 +143,6 @@ private:
 } // namespace gpu
 
 // One section for each family, in the file of that name.
+void check_order();
 void check_reduce();
 void bench_reduce();

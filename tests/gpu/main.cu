@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
               p.name, date, p.major, p.minor, p.multiProcessorCount, runtime / 1000, runtime % 1000 / 10,
               ISOBIT_VERSION_MAJOR, ISOBIT_VERSION_MINOR, ISOBIT_VERSION_PATCH, isobit::bits_version);
   std::printf("| check | comparisons | result |\n|---|---|---|\n");
+  check_order();
   check_reduce();
   if (bench) bench_reduce();
   std::printf("\n%s\n", gpu::check::failures() == 0 ? "Every check: same bits." : "SOME CHECKS FAILED.");

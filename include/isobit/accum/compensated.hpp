@@ -4,16 +4,9 @@
 #pragma once
 
 #include <isobit/accum/concept.hpp>
-#include <isobit/arith/op.hpp>
+#include <isobit/arith/eft.hpp>
 
 namespace isobit::inline bits1 {
-
-namespace detail {
-// a - b, exactly as IEEE 754 defines it.
-template <ieee_float T> ISOBIT_HD constexpr T minus(T a, T b) {
-  return add(a, from_bits<T>(to_bits(b) ^ float_fields<T>::sign));
-}
-} // namespace detail
 
 //! A sum and what its roundings lost. The value of the state is the exact sum of the two.
 //! `sum` has the bits of `plain<T>` over the same nodes; `error` is finite always.
@@ -48,13 +41,9 @@ template <ieee_float T> struct compensated {
   ISOBIT_HD constexpr state lift(T x) const { return {x, T(0)}; }
 
   ISOBIT_HD constexpr state combine(state left, state right) const {
-    T const a = left.sum, b = right.sum;
-    T const s = add(a, b);
-    T const b_part = detail::minus(s, a);
-    T const a_part = detail::minus(s, b_part);
-    T const e = add(detail::minus(a, a_part), detail::minus(b, b_part));
-    T const error = add(add(left.error, right.error), e);
-    return {s, is_finite(error) ? error : T(0)};
+    auto const s = two_sum(left.sum, right.sum);
+    T const error = add(add(left.error, right.error), s.error);
+    return {s.value, is_finite(error) ? error : T(0)};
   }
 
   // The test of zero keeps the sign of a sum that is -0: -0 + 0 would be +0.

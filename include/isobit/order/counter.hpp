@@ -62,6 +62,13 @@ public:
     return value;
   }
 
+  //! Calls `prepend(node)` for every waiting node, from right to left. A scan continues so: combining each node as the
+  //! left operand of a prefix within the following units makes that the prefix over everything.
+  ISOBIT_CALLS_USER_CODE
+  template <class Prepend> ISOBIT_HD constexpr void for_each_from_right(Prepend const& prepend) const {
+    for (uint64_t rest = filled_; rest != 0; rest &= rest - 1) prepend(state_[detail::lowest_level(rest)]);
+  }
+
   ISOBIT_HD constexpr bool empty() const { return filled_ == 0; }
   //! The number of units pushed (a ragged last node counted as full). Bit `l` is set where level `l` waits.
   ISOBIT_HD constexpr uint64_t units() const { return filled_; }

@@ -119,12 +119,19 @@ template <class V> ISOBIT_VECTOR auto join(V const& low, V const& high) {
 }
 
 namespace detail {
+// The integer vector with the bits of `v`, signed so that comparisons are signed; a comparison gives this type too.
+template <class V> using int_vector = vec<ordered_int<element_of<V>>, width_of<V>>;
+template <class V> ISOBIT_VECTOR int_vector<V> ints(V const& v) { return __builtin_bit_cast(int_vector<V>, v); }
+template <class V> ISOBIT_VECTOR V floats(int_vector<V> const& v) { return __builtin_bit_cast(V, v); }
+
 // As `pin` of arith/op.hpp, which nvcc's device pass does not have.
 template <class V> ISOBIT_VECTOR void pin_vector(V& a) {
 #if defined(__x86_64__)
   asm("" : "+x"(a));
 #elif defined(__aarch64__)
-  asm("" : "+w"(a));
+  auto b = ints(a); // with -fno-signed-zeros, g++ puts a constant -0 into a register as +0
+  asm("" : "+w"(b));
+  a = floats<V>(b);
 #else
   asm("" : "+m"(a));
 #endif
@@ -133,7 +140,8 @@ template <class V> ISOBIT_VECTOR void pin_vector(V& a, V& b) {
 #if defined(__x86_64__)
   asm("" : "+x"(a), "+x"(b));
 #elif defined(__aarch64__)
-  asm("" : "+w"(a), "+w"(b));
+  pin_vector(a);
+  pin_vector(b);
 #else
   asm("" : "+m"(a), "+m"(b));
 #endif
@@ -153,6 +161,7 @@ template <class V> ISOBIT_VECTOR V vector_div(V a, V b) {
   else
     asm("divpd {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
 #elif defined(__aarch64__)
+  pin_vector(a, b);
   if constexpr (single)
     asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
   else
@@ -175,6 +184,7 @@ template <class V> ISOBIT_VECTOR V vector_sqrt(V a) {
   else
     asm("sqrtpd %0, %0" : "+x"(a));
 #elif defined(__aarch64__)
+  pin_vector(a);
   if constexpr (single)
     asm("fsqrt %0.4s, %0.4s" : "+w"(a));
   else
@@ -192,6 +202,8 @@ template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
   else
     asm("vfmadd231pd {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
 #elif defined(__aarch64__)
+  pin_vector(a, b);
+  pin_vector(c);
   if constexpr (single)
     asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
   else
@@ -202,10 +214,6 @@ template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
   return c;
 }
 
-// The integer vector with the bits of `v`, signed so that comparisons are signed; a comparison gives this type too.
-template <class V> using int_vector = vec<ordered_int<element_of<V>>, width_of<V>>;
-template <class V> ISOBIT_VECTOR int_vector<V> ints(V const& v) { return __builtin_bit_cast(int_vector<V>, v); }
-template <class V> ISOBIT_VECTOR V floats(int_vector<V> const& v) { return __builtin_bit_cast(V, v); }
 // All ones where the element is NaN.
 template <class V> ISOBIT_VECTOR int_vector<V> nan_mask(V const& v) {
   using i = ordered_int<element_of<V>>;

@@ -4,9 +4,9 @@
 //! graph. Sums stay on the device; `finish_digest`, on the host or in a kernel, turns them into digests.
 #pragma once
 
+#include <isobit/algo/digest_host.hpp>
 #include <isobit/device/digest_kernel.hpp>
 #include <isobit/device/launch.cuh>
-#include <isobit/fingerprint.hpp>
 
 namespace isobit::inline bits1::device {
 

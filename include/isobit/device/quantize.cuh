@@ -4,9 +4,9 @@
 //! a CUDA graph. Not yet run on a GPU.
 #pragma once
 
+#include <isobit/algo/quantize_host.hpp>
 #include <isobit/device/launch.cuh>
 #include <isobit/device/quantize_kernel.hpp>
-#include <isobit/quantize.hpp>
 
 namespace isobit::inline bits1::device {
 

@@ -4,9 +4,11 @@
 //! capture in a CUDA graph.
 #pragma once
 
+#include <isobit/accum/compensated.hpp>
+#include <isobit/accum/plain.hpp>
+#include <isobit/algo/reduce.hpp>
 #include <isobit/device/launch.cuh>
 #include <isobit/device/reduce_kernel.hpp>
-#include <isobit/reduce.hpp>
 
 namespace isobit::inline bits1::device {
 

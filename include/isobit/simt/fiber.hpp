@@ -166,8 +166,8 @@ private:
   void* argument_ = nullptr;
   void const* bottom_ = nullptr;
   size_t size_ = 0;
-  void* fake_stack_ = nullptr;
-  void* tsan_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr; // used under the sanitizers only
+  [[maybe_unused]] void* tsan_ = nullptr;
 };
 
 } // namespace isobit::inline bits1::simt::detail::inline ISOBIT_SIMT_VARIANT

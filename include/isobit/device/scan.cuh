@@ -4,9 +4,10 @@
 //! graph.
 #pragma once
 
+#include <isobit/algo/scan.hpp>
+#include <isobit/algo/segmented_scan.hpp>
 #include <isobit/device/launch.cuh>
 #include <isobit/device/scan_kernel.hpp>
-#include <isobit/scan.hpp>
 
 namespace isobit::inline bits1::device {
 

@@ -305,6 +305,38 @@ TEST_CASE("every float as an element, next to a fixed maximum") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("the form for devices, one addition an element, has the bits of the integer form") {
+  uint64_t wrong = 0;
+  auto const check = [&](auto element, float x, uint8_t byte) {
+    using E = decltype(element);
+    e8m0 const s{byte};
+    wrong += isobit::detail::code_by_addition<E>(x, s) != mx::recipe<E, mx::floor>::code_of(x, s);
+  };
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += 10007) {
+    float const x = from_bits<float>(static_cast<uint32_t>(bits));
+    int const exponent = static_cast<int>(magnitude_bits(x) >> 23);
+    if (exponent == 255) { // only under these scales
+      if (is_inf(x)) check(e4m3{}, x, 254);
+      check(e4m3{}, x, 255);
+      check(e5m2{}, x, 255);
+      continue;
+    }
+    for (int drop : {0, 1, 5, 9, 16, 20}) {
+      int const byte = exponent - 8 + drop;
+      uint8_t const scale = static_cast<uint8_t>(byte < 0 ? 0 : byte > 254 ? 254 : byte);
+      check(e4m3{}, x, scale);
+      check(e5m2{}, x, scale);
+      if (drop == 0) check(e4m3{}, x, 255), check(e4m3{}, x, 254), check(e5m2{}, x, 254);
+    }
+  }
+  for (uint32_t bits : {0x7f800000u, 0xff800000u})
+    for (int b : {254, 255}) {
+      check(e4m3{}, from_bits<float>(bits), static_cast<uint8_t>(b));
+      check(e5m2{}, from_bits<float>(bits), static_cast<uint8_t>(b));
+    }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("a block knows nothing of its neighbours") {
   auto const x = hard_floats(32, 5);
   e4m3 alone[32];

@@ -22,29 +22,34 @@ template <small_float Element> inline constexpr uint32_t largest_bits = to_bits(
 template <small_float Element> inline constexpr int largest_mantissa =
     static_cast<int>(largest_bits<Element> & float_fields<float>::mantissa);
 
-// encode<Element, overflow::saturate>(x) of a float that is not NaN, from its bits, without a branch. `Int` is int32_t
-// or a vector of them; `round_to_integer(m)` returns the bits of (float with the bits m) + 2^k, where adding 2^k rounds
-// to a multiple of the format's smallest number: one nearest-even addition of normal-sized numbers.
-template <small_float Element, class Int, class RoundToInteger>
-ISOBIT_HD constexpr Int saturated_code(Int bits, RoundToInteger round_to_integer) {
+// The float whose exponent and mantissa continue the format's numbers to the given code, as bits.
+template <small_float Element> ISOBIT_HD constexpr int continued_bits(uint32_t code) {
   constexpr small_float_format f = Element::format;
-  constexpr int dropped = 23 - f.mantissa_bits;
-  constexpr int largest = static_cast<int>(largest_bits<Element>);
-  constexpr int smallest_normal = (128 - f.bias) << 23;
-  constexpr int rebias = (127 - f.bias) << f.mantissa_bits;
-  constexpr int addend = (151 - f.bias - f.mantissa_bits) << 23;
-
-  Int const all = bits & 0x7fffffff;
-  Int const magnitude = all > largest ? Int{} + largest : all;
-  Int const normal = ((magnitude + ((1 << (dropped - 1)) - 1) + ((magnitude >> dropped) & 1)) >> dropped) - rebias;
-  Int const subnormal = round_to_integer(magnitude) - addend;
-  Int const sign = (bits >> (31 - f.exponent_bits - f.mantissa_bits)) & static_cast<int>(f.sign());
-  return (magnitude < smallest_normal ? subnormal : normal) | sign;
+  return static_cast<int>((code << (23 - f.mantissa_bits)) + (static_cast<uint32_t>(127 - f.bias) << 23));
 }
 
-// The 2^k of `saturated_code`: its last mantissa bit is worth the format's smallest number.
-template <small_float Element> inline constexpr float rounding_addend =
-    from_bits<float>(static_cast<uint32_t>(151 - Element::format.bias - Element::format.mantissa_bits) << 23);
+// The code of x / s without a branch, the form for devices: as `encode`, by one exact multiplication and one addition
+// that rounds. |x / s| + A is a multiple of the element's last place, because A = 2^(e + 23 - mantissa_bits) for the
+// numbers in [2^e, 2^(e+1)). Precondition: x is NaN or infinite only if s is NaN or 254, as in every recipe.
+template <small_float Element> ISOBIT_HD constexpr Element code_by_addition(float x, e8m0 s) {
+  constexpr small_float_format f = Element::format;
+  constexpr int dropped = 23 - f.mantissa_bits;
+  constexpr int first = 128 - f.bias; // the exponent field, in float, of the smallest normal element
+  // A NaN scale gives NaN products, larger than the limit, which then is what encodes to the code of NaN.
+  int const limit = is_nan(s) ? continued_bits<Element>(f.nan()) : static_cast<int>(largest_bits<Element>);
+  int const sign_mask = is_nan(s) ? 0 : static_cast<int>(f.sign());
+
+  // The product is exact, or far below half of the smallest element.
+  int const product = bit_cast<int>(mul(x, reciprocal(s)));
+  int const all = product & 0x7fffffff;
+  int const magnitude = all < limit ? all : limit;
+  int const at_least_normal = magnitude < (first << 23) ? first << 23 : magnitude;
+  int const addend = (at_least_normal & 0x7f800000) + (dropped << 23);
+  int const sum = bit_cast<int>(add(bit_cast<float>(magnitude), bit_cast<float>(addend)));
+  int const code = (sum - addend) + (addend >> dropped) - ((dropped + first) << f.mantissa_bits);
+  int const sign = (product >> (31 - f.exponent_bits - f.mantissa_bits)) & sign_mask;
+  return Element{static_cast<uint8_t>(code | sign)};
+}
 
 } // namespace detail
 
@@ -101,15 +106,10 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
 
   //! The element nearest to x / s, ties to even, saturating; NaN when the scale is.
   ISOBIT_HD static constexpr element code_of(float x, scale s) {
-    if (is_nan(s)) return element{static_cast<uint8_t>(Element::format.nan())};
 #if defined(ISOBIT_ON_DEVICE)
-    // The product is exact, or far below half of the smallest element. x is not NaN here: that makes the scale NaN.
-    auto const add_power = [](int m) {
-      return bit_cast<int>(add(bit_cast<float>(m), detail::rounding_addend<Element>));
-    };
-    int const code = detail::saturated_code<Element>(bit_cast<int>(mul(x, reciprocal(s))), add_power);
-    return element{static_cast<uint8_t>(code)};
+    return detail::code_by_addition<Element>(x, s);
 #else
+    if (is_nan(s)) return element{static_cast<uint8_t>(Element::format.nan())};
     return encode<Element, overflow::saturate>(x, 127 - s.bits);
 #endif
   }

@@ -25,6 +25,14 @@ ISOBIT_HD inline word16 read16(void const* address) {
 #endif
 }
 
+// A load may say how many neighbouring elements a lane should ask it for; see lane_width.
+template <class Load> struct width_hint_of {};
+template <class Load>
+  requires requires { Load::width_hint; }
+struct width_hint_of<Load> {
+  static constexpr int width_hint = Load::width_hint;
+};
+
 } // namespace detail
 
 //! Reads `width` neighbouring elements of a 16-byte-aligned array with one access.
@@ -98,13 +106,15 @@ template <class Load, class F> ISOBIT_HD mapped<Load, F> map(Load const& load, F
 template <class T, class F> ISOBIT_HD mapped<contiguous<T>, F> map(T const* data, F const& f) { return {{data}, f}; }
 
 //! `load`, with its index moved by `offset`. Arrays stay arrays, with their 16-byte accesses.
-template <class Load> struct shifted {
+template <class Load> struct shifted : detail::width_hint_of<Load> {
   Load load;
   uint64_t offset;
   ISOBIT_CALLS_USER_CODE
   ISOBIT_HD auto operator()(uint64_t i) const { return load(offset + i); }
 };
-template <class Load> ISOBIT_HD shifted<Load> shift(Load const& load, uint64_t offset) { return {load, offset}; }
+template <class Load> ISOBIT_HD shifted<Load> shift(Load const& load, uint64_t offset) {
+  return {{}, load, offset};
+}
 template <class T> ISOBIT_HD contiguous<T> shift(contiguous<T> const& load, uint64_t offset) {
   return {load.data + offset};
 }

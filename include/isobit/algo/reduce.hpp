@@ -20,12 +20,14 @@ namespace isobit::inline bits1 {
 namespace detail {
 
 // A user's load: called with the index type that the user counts in; narrow floats become float.
-template <class Index, class Load> struct indexed {
+template <class Index, class Load> struct indexed : width_hint_of<Load> {
   Load load;
   ISOBIT_CALLS_USER_CODE
   ISOBIT_HD constexpr auto operator()(uint64_t i) const { return decode_element(load(static_cast<Index>(i))); }
 };
-template <class Index, class Load> ISOBIT_HD constexpr indexed<Index, Load> as_load(Load const& load) { return {load}; }
+template <class Index, class Load> ISOBIT_HD constexpr indexed<Index, Load> as_load(Load const& load) {
+  return {{}, load};
+}
 template <class Index, class T> ISOBIT_HD constexpr contiguous<T> as_load(contiguous<T> const& load) { return load; }
 template <class Index, class T, class F>
 ISOBIT_HD constexpr mapped<contiguous<T>, F> as_load(mapped<contiguous<T>, F> const& load) {
@@ -70,6 +72,20 @@ template <class Order, class Index, class Load, class Op> constexpr bool can_red
 template <class T> struct is_grid_result : stl::false_type {};
 template <class T> struct is_grid_result<grid_result<T>> : stl::true_type {};
 
+// A lane of `lanes<L>`: the tree over every L-th element, walked by one thread.
+template <uint64_t L, class Load, class Acc> struct lane_of {
+  static constexpr int width_hint = 1;
+  Load const& load;
+  uint64_t n;
+  Acc const& acc;
+  ISOBIT_CALLS_USER_CODE
+  ISOBIT_HD typename Acc::state operator()(uint64_t l) const {
+    auto const& elements = load;
+    auto const element = [&, l](uint64_t row) { return elements(row * L + l); };
+    return fold(thread{}, (n - l + L - 1) / L, element, acc);
+  }
+};
+
 // Every order comes down to trees over some range.
 ISOBIT_CALLS_USER_CODE
 template <class Order, class Group, class Load, class Acc>
@@ -82,13 +98,8 @@ ISOBIT_HD auto fold_in(Group const& g, uint64_t n, Load const& load, Acc const& 
     for (uint64_t i = 1; i < n; ++i) s = acc.combine(s, acc.lift(load(i)));
     return s;
   } else {
-    // A lane is a tree over every L-th element, walked by one thread; then the tree over the lanes.
     constexpr uint64_t L = Order::count;
-    auto const lane = [&](uint64_t l) {
-      auto const element = [&](uint64_t row) { return load(row * L + l); };
-      return fold(thread{}, (n - l + L - 1) / L, element, acc);
-    };
-    return fold(g, n < L ? n : L, lane, over_states<Acc>{acc});
+    return fold(g, n < L ? n : L, lane_of<L, Load, Acc>{load, n, acc}, over_states<Acc>{acc});
   }
 }
 

@@ -145,4 +145,6 @@ private:
 // One section for each family, in the file of that name.
 void check_order();
 void check_reduce();
+void check_quantize();
 void bench_reduce();
+void bench_quantize();

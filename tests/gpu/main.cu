@@ -57,7 +57,9 @@ int main(int argc, char** argv) {
   std::printf("| check | comparisons | result |\n|---|---|---|\n");
   check_order();
   check_reduce();
+  check_quantize();
   if (bench) bench_reduce();
+  if (bench) bench_quantize();
   std::printf("\n%s\n", gpu::check::failures() == 0 ? "Every check: same bits." : "SOME CHECKS FAILED.");
   return gpu::check::failures() == 0 ? 0 : 1;
 }

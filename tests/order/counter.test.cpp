@@ -2,6 +2,7 @@
 // The counter against the definition: every small size, random larger ones, mixed levels, sizes past 2^32.
 #include "operators.hpp"
 
+#include <isobit/arith/env.hpp>
 #include <isobit/order/counter.hpp>
 #include <isobit/order/interpret.hpp>
 
@@ -161,6 +162,7 @@ TEST_CASE("absent operands are skipped: a sum of -0 is -0, and padding with +0 w
 }
 
 TEST_CASE("special values reach the result from every position with the class of the plain expression") {
+  environment_guard const guard; // subnormal numbers count, even in a program that flushes them
   plain<float> const sum{};
   float const inf = from_bits<float>(0x7f800000u), nan = from_bits<float>(0xffc00123u), tiny = from_bits<float>(1);
   for (uint64_t n : {1, 2, 7, 33, 100})

@@ -67,6 +67,7 @@ template <class Load, class Acc> struct lifted {
 
 //! The state of `Order`'s expression over the elements load(0) ... load(n - 1). `load` is called once for each index.
 //! Preconditions: 1 <= n <= 2^63. Errors: none. Guarantee: this is the definition that the other levels refer to.
+//! It does not guard the thread's floating-point environment (arith/env.hpp), as host entry points do.
 //! Cost: n - 1 combines, one thread, recursion of depth log2 n; not for speed. On a device the recursion needs about
 //! 100 bytes of stack a level (cudaLimitStackSize, by default 1024 bytes).
 template <is_order Order, class Load, accumulator Acc>

@@ -235,7 +235,7 @@ private:
       environment_.restore();
     }
     try {
-      job_->invoke(job_->kernel);
+      if (!job_->abandoned) job_->invoke(job_->kernel);
     } catch (abandoned const&) {
     } catch (...) {
       unseen u;
@@ -265,13 +265,13 @@ private:
       w.exited |= 1u << rank % machine::warp_width;
       try {
         if (job_->settings.exited_threads_count && live_ != 0) do_without(w, rank / machine::warp_width);
-        if (live_ != 0)
-          if (thread_state* const next = pick()) {
-            running_ = next;
-            return next->runs_on;
-          }
-        if (live_ != 0) fail_stuck(error_kind::deadlock, "deadlock");
-      } catch (abandoned const&) {
+        if (live_ == 0 || job_->abandoned) return main_;
+        if (thread_state* const next = pick()) {
+          running_ = next;
+          return next->runs_on;
+        }
+        fail_stuck(error_kind::deadlock, "deadlock");
+      } catch (abandoned const&) { // the failure is noted
       }
     }
     return main_;

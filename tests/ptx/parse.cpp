@@ -272,6 +272,7 @@ private:
     else if (name == "popc") plain(op::popc, 1);
     else if (name == "brev") plain(op::brev, 1);
     else if (name == "prmt") plain(op::prmt, 3);
+    else if (name == "bfi") plain(op::bfi, 4);
     else if (name == "neg" || name == "abs" || name == "min" || name == "max") {
       if (is_float) fail(line, "float neg, abs, min, max may flush", whole);
       plain(name == "neg" ? op::neg : name == "abs" ? op::abs : name == "min" ? op::min : op::max, name == "neg" || name == "abs" ? 1 : 2);

@@ -3,28 +3,15 @@
 #include <doctest/doctest.h>
 
 #include "../golden/p4016.hpp"
-#include "interpreter.hpp"
+#include "compiled.hpp"
 
 #include <isobit/reduce.hpp>
 
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 namespace {
 
-ptx::module const& kernels() {
-  static ptx::module const m = [] {
-    char const* path = std::getenv("ISOBIT_KERNELS_PTX");
-    REQUIRE_MESSAGE(path != nullptr, "ISOBIT_KERNELS_PTX names the PTX file");
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    return ptx::module(text.str());
-  }();
-  return m;
-}
+using compiled::kernels;
 
 // Parameters as reduce_kernel takes them: the array, n, where the result goes, the workspace, the (empty) accumulator.
 template <class Result, class T>

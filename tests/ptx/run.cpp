@@ -391,6 +391,12 @@ private:
       }
       return r;
     }
+    case op::bfi: { // a into b at bit c, src[3] bits
+      uint64_t const at = c & 0xff, length = get(t, blk, i.src[3]) & 0xff;
+      if (at >= static_cast<uint64_t>(bits)) return b & m;
+      uint64_t const field = (length >= 64 ? ~uint64_t{0} : (uint64_t{1} << length) - 1) << at;
+      return ((b & ~field) | (a << at & field)) & m;
+    }
     case op::div: return is_signed ? static_cast<uint64_t>(sa / sb) & m : (a & m) / (b & m);
     default: break;
     }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// nvcc's PTX of the scan, quantisation and digest kernels, executed and compared with the host.
+#include <doctest/doctest.h>
+
+#include "compiled.hpp"
+
+#include <isobit/fingerprint.hpp>
+#include <isobit/quantize.hpp>
+#include <isobit/scan.hpp>
+
+#include <cstring>
+
+namespace {
+
+using compiled::kernels;
+
+std::vector<float> hard_floats(size_t n) {
+  std::vector<float> x(n);
+  uint64_t z = 5;
+  for (float& v : x) {
+    z = z * 6364136223846793005u + 1442695040888963407u;
+    v = isobit::from_bits<float>(static_cast<uint32_t>(z >> 32) & 0xbfffffffu); // both signs, subnormals to 1.99
+  }
+  return x;
+}
+
+template <class T> bool same(std::vector<T> const& a, std::vector<T> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+template <class T> std::vector<T> poisoned(size_t n) {
+  std::vector<T> v(n);
+  std::memset(static_cast<void*>(v.data()), 0xcd, n * sizeof(T));
+  return v;
+}
+
+} // namespace
+
+TEST_SUITE("compiled device code, the families") {
+  TEST_CASE("segmented scan") {
+    std::vector<uint64_t> const offsets{0, 0, 1, 3, 34, 34, 66, 99, 611, 1700, 1700, 5700, 5700};
+    uint64_t const segments = offsets.size() - 1, n = offsets.back();
+    auto const x = hard_floats(n);
+    auto expected = poisoned<float>(n);
+    isobit::segmented_inclusive_scan(isobit::host(), x.data(), n, offsets.data(), segments, expected.data());
+    struct launch {
+      char const* kernel;
+      unsigned grid, block;
+    };
+    for (auto const& l : {launch{"by_block", 3, 256}, launch{"by_block", 2, 33}, launch{"by_block", 12, 7},
+                          launch{"by_tile", 2, 256}, launch{"by_tile", 1, 32}, launch{"by_tile", 5, 100}})
+      for (uint64_t seed : {0, 1}) {
+        auto out = poisoned<float>(n);
+        auto const& k = kernels().find({"segmented_scan", l.kernel});
+        ptx::run(k, {l.grid, l.block, seed},
+                 ptx::arguments().add(x.data()).add(offsets.data()).add(segments).add(out.data()).add('\0'));
+        CAPTURE(l.kernel);
+        CAPTURE(l.block);
+        CHECK(same(out, expected));
+      }
+  }
+
+  TEST_CASE("MXFP8 quantisation and back") {
+    auto const check = [&]<class Rule, class T>(Rule, std::vector<T> const& x, std::vector<std::string> const& name) {
+      using recipe = isobit::mxfp8<isobit::e4m3, Rule>;
+      for (uint64_t cols : {96u, 100u, 32u, 1u}) {
+        uint64_t const rows = x.size() / cols, n = rows * cols, blocks = rows * ((cols + 31) / 32);
+        auto codes = poisoned<isobit::e4m3>(n), expected_codes = poisoned<isobit::e4m3>(n);
+        auto scales = poisoned<isobit::e8m0>(blocks), expected_scales = poisoned<isobit::e8m0>(blocks);
+        isobit::quantize(isobit::host(), recipe{}, x.data(), rows, cols, expected_codes.data(), expected_scales.data());
+        for (unsigned width : {256u, 32u, 7u, 3u}) {
+          ptx::run(kernels().find(name), {3, width, width},
+                   ptx::arguments().add(x.data()).add(rows).add(cols).add(codes.data()).add(scales.data()));
+          CAPTURE(cols);
+          CAPTURE(width);
+          CHECK(same(codes, expected_codes));
+          CHECK(same(scales, expected_scales));
+        }
+        if constexpr (std::is_same_v<Rule, isobit::mx::rceil>) {
+          auto back = poisoned<float>(n), expected = poisoned<float>(n);
+          isobit::dequantize(isobit::host(), recipe{}, expected_codes.data(), expected_scales.data(), rows, cols,
+                             expected.data());
+          ptx::run(kernels().find({"17dequantize_kernel"}), {2, 96, 1},
+                   ptx::arguments().add(codes.data()).add(scales.data()).add(rows).add(cols).add(back.data()));
+          CHECK(same(back, expected));
+        }
+      }
+    };
+    auto x = hard_floats(5000);
+    x[77] = isobit::from_bits<float>(0x7f800000u);
+    x[1234] = isobit::from_bits<float>(0xffc00001u);
+    std::vector<isobit::bf16> b(x.size());
+    for (size_t i = 0; i < x.size(); ++i) b[i].bits = static_cast<uint16_t>(isobit::to_bits(x[i]) >> 16);
+    check(isobit::mx::floor{}, x, {"15quantize_kernel", "5floorE", "EfEEvPKT0_"});
+    check(isobit::mx::rceil{}, x, {"15quantize_kernel", "5rceilE", "EfEEvPKT0_"});
+    check(isobit::mx::rceil{}, b, {"15quantize_kernel", "5rceilE", "4bf16E"});
+  }
+
+  TEST_CASE("digest") {
+    auto const x = hard_floats(20000);
+    auto const* const bytes = reinterpret_cast<unsigned char const*>(x.data());
+    auto const whole = kernels().find({"digest_range_kernel"});
+    auto const chunked = kernels().find({"chunk_sums_kernel"});
+    for (uint64_t n : {0u, 1u, 16u, 17u, 4096u, 79999u})
+      for (uint64_t offset : {0u, 1u, 4u})
+        for (unsigned width : {256u, 100u}) {
+          if (n + offset > 80000) continue;
+          auto const expected = isobit::digest_range(isobit::host(), bytes + offset, n);
+          isobit::digest_sum sum{};
+          ptx::run(whole, {3, width, n}, ptx::arguments().add(bytes + offset).add(n).add(uint64_t{0}).add(&sum));
+          CAPTURE(n);
+          CHECK(std::memcmp(&sum, &expected, sizeof sum) == 0);
+          if (n == 0) continue;
+          uint64_t const chunk = 4096, chunks = isobit::digest_chunks(n, chunk);
+          auto parts = poisoned<isobit::digest_sum>(chunks);
+          ptx::run(chunked, {2, width, 1}, ptx::arguments().add(bytes + offset).add(n).add(chunk).add(parts.data()));
+          for (uint64_t c = 0; c < chunks; ++c) {
+            uint64_t const first = c * chunk, length = n - first < chunk ? n - first : chunk;
+            auto const part = isobit::digest_range(isobit::host(), bytes + offset + first, length, first / 16);
+            CHECK(std::memcmp(&parts[c], &part, sizeof part) == 0);
+          }
+        }
+  }
+}

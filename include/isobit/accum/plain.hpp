@@ -41,7 +41,7 @@ template <class T, class Op> struct with_operator {
   using input = T;
   using state = T;
   using result = T;
-  [[no_unique_address]] Op op{};
+  Op op{}; // not [[no_unique_address]]: nvcc cannot pass such an empty class to a kernel
   ISOBIT_HD constexpr T lift(T x) const { return x; }
   ISOBIT_CALLS_USER_CODE
   ISOBIT_HD constexpr T combine(T left, T right) const { return op(left, right); }

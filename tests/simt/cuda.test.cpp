@@ -50,6 +50,22 @@ __global__ void votes(unsigned* out) {
   __syncwarp();
 }
 
+__global__ void lanes_and_threads(int* ok) {
+  int const t = static_cast<int>(threadIdx.x), lane = t % 32;
+  bool right = true;
+  right = right && __syncthreads_count(t % 4 == 1) == 24;
+  right = right && __syncthreads_or(t == 95) != 0 && __syncthreads_or(0) == 0;
+  right = right && __syncthreads_and(1) != 0 && __syncthreads_and(t != 40) == 0;
+  unsigned const odd_or_even = lane % 2 ? 0xaaaaaaaau : 0x55555555u;
+  right = right && __reduce_add_sync(odd_or_even, lane) == (lane % 2 ? 256 : 240);
+  right = right && __reduce_add_sync(0xffffffffu, 0x7fffffff) == -32; // wraps
+  right = right && __reduce_min_sync(0xffffffffu, -lane) == -31 && __reduce_max_sync(0xffffffffu, unsigned(lane)) == 31u;
+  right = right && __reduce_and_sync(0xffffffffu, ~unsigned(lane)) == 0xffffffe0u;
+  right = right && __reduce_or_sync(0xffffffffu, 1u << lane) == ~0u && __reduce_xor_sync(0xffffffffu, lane) == 0;
+  right = right && __match_any_sync(0xffffffffu, lane / 8) == 0xffu << (lane / 8 * 8);
+  ok[t] = right;
+}
+
 __global__ void atomics(int* i, unsigned* u, unsigned long long* w, double* d, float* f) {
   int const t = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   atomicAdd(&i[0], -1);
@@ -126,6 +142,14 @@ TEST_CASE("votes") {
   simt::launch(1, 32, votes, out);
   CHECK(out[0] == 0x49249249u);
   CHECK(out[1] == 1);
+}
+
+TEST_CASE("counting barriers and operations over lanes") {
+  for (int k = 0; k < 6; ++k) {
+    std::vector<int> ok(96);
+    simt::launch(simt::vary({.block = {96}}, k), lanes_and_threads, ok.data());
+    CHECK(ok == std::vector<int>(96, 1));
+  }
 }
 
 TEST_CASE("atomics") {

@@ -31,6 +31,15 @@ struct config {
   uint64_t spin_limit = 1 << 20;
 };
 
+//! The configuration of the k-th of many schedules to try: in order, in reverse, then random ones by seed.
+//!
+//!     for (int k = 0; k < 100; ++k) simt::launch(simt::vary(c, k), kernel, args...);
+inline config vary(config c, uint64_t k) {
+  c.order = k == 0 ? schedule::in_order : k == 1 ? schedule::reverse : schedule::random;
+  c.seed += k;
+  return c;
+}
+
 //! What a launch did.
 struct report {
   uint64_t threads = 0;     //!< that ran to their end

@@ -4,6 +4,7 @@
 //! `__syncthreads()`, `__shfl_sync`, `atomicAdd`, ... compiles unchanged under g++ and clang++ and runs in
 //! isobit::simt::launch. Under nvcc and NVRTC this header is empty.
 //!
+//! Missing on purpose: `__activemask()` (its value is chance), textures, cooperative groups, `cp.async`, named barriers.
 //! Differences from a GPU: `extern __shared__ T x[]` has no host form (use `T* x = isobit::simt::dynamic_shared<T>()`
 //! or a fixed array); a `__shared__` array starts with what the block before left in it unless every thread calls
 //! `isobit::simt::poison(x)`; atomics are relaxed, as on a GPU, and `atomicAdd` on floats adds in order of arrival.
@@ -110,6 +111,31 @@ concept cuda_integer = std::same_as<T, int> || std::same_as<T, unsigned> || std:
                        std::same_as<T, unsigned long> || std::same_as<T, long long> ||
                        std::same_as<T, unsigned long long>;
 
+//! Calls f(lane, that lane's value) for each lane of the mask, lowest first.
+template <class T, class F> void for_each_lane(unsigned mask, T const& value, source_line where, F const& f) {
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    auto const lane = static_cast<unsigned>(__builtin_ctz(rest));
+    f(lane, machine::shuffle(mask, value, lane, where));
+  }
+}
+
+template <class T, class Op> T reduce_lanes(unsigned mask, T value, source_line where, Op const& op) {
+  T total{};
+  bool first = true;
+  for_each_lane(mask, value, where, [&](unsigned, T const& x) {
+    total = first ? x : op(total, x);
+    first = false;
+  });
+  return total;
+}
+
+template <cuda_integer T> constexpr T wrapping_add(T a, T b) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+}
+template <cuda_integer T> constexpr T wrapping_sub(T a, T b) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) - static_cast<std::make_unsigned_t<T>>(b));
+}
+
 } // namespace isobit::inline bits1::simt::detail
 
 #define threadIdx (::isobit::simt::detail::cuda_uint3(::isobit::machine::thread_index()))
@@ -121,6 +147,19 @@ concept cuda_integer = std::same_as<T, int> || std::same_as<T, unsigned> || std:
 
 inline void __syncthreads(isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
   isobit::machine::sync_block(at);
+}
+//! How many threads of the block have a vote other than 0; whether any has; whether all have.
+inline int __syncthreads_count(
+    int vote, isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return static_cast<int>(isobit::simt::detail::worker::here().count_at_barrier(vote != 0, at));
+}
+inline int __syncthreads_or(int vote,
+                            isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::worker::here().count_at_barrier(vote != 0, at) != 0;
+}
+inline int __syncthreads_and(int vote,
+                             isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::worker::here().count_at_barrier(vote == 0, at) == 0;
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu,
                        isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
@@ -170,6 +209,48 @@ inline int __all_sync(unsigned mask, int vote,
   return isobit::machine::ballot(mask, vote == 0, at) == 0;
 }
 
+//! The lanes of the mask whose value has the bits of the caller's.
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value,
+                          isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  unsigned same = 0;
+  isobit::simt::detail::for_each_lane(mask, value, at, [&](unsigned lane, T const& other) {
+    same |= unsigned(__builtin_memcmp(&other, &value, sizeof(T)) == 0) << lane;
+  });
+  return same;
+}
+//! Integer reductions over the lanes of the mask.
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_add_sync(unsigned mask, T value,
+                    isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, isobit::simt::detail::wrapping_add<T>);
+}
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_min_sync(unsigned mask, T value,
+                    isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, [](T a, T b) { return b < a ? b : a; });
+}
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_max_sync(unsigned mask, T value,
+                    isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, [](T a, T b) { return a < b ? b : a; });
+}
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_and_sync(unsigned mask, T value,
+                    isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, [](T a, T b) { return a & b; });
+}
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_or_sync(unsigned mask, T value,
+                   isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, [](T a, T b) { return a | b; });
+}
+template <isobit::simt::detail::cuda_integer T>
+T __reduce_xor_sync(unsigned mask, T value,
+                    isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+  return isobit::simt::detail::reduce_lanes(mask, value, at, [](T a, T b) { return a ^ b; });
+}
+
 inline void __threadfence() { isobit::simt::detail::worker::here().fence(); }
 inline void __threadfence_block() { isobit::simt::detail::worker::here().fence(); }
 inline void __threadfence_system() { isobit::simt::detail::worker::here().fence(); }
@@ -183,14 +264,13 @@ T atomicAdd(T* p, std::type_identity_t<T> x,
     if constexpr (isobit::ieee_float<T>)
       return isobit::add(old, x);
     else
-      return static_cast<T>(std::make_unsigned_t<T>(old) + std::make_unsigned_t<T>(x));
+      return isobit::simt::detail::wrapping_add(old, x);
   });
 }
 template <isobit::simt::detail::cuda_integer T>
 T atomicSub(T* p, std::type_identity_t<T> x,
             isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
-  return isobit::simt::detail::cuda_atomic(
-      p, at, [=](T old) { return static_cast<T>(std::make_unsigned_t<T>(old) - std::make_unsigned_t<T>(x)); });
+  return isobit::simt::detail::cuda_atomic(p, at, [=](T old) { return isobit::simt::detail::wrapping_sub(old, x); });
 }
 template <class T>
   requires(isobit::simt::detail::cuda_integer<T> || std::same_as<T, float>)

@@ -22,7 +22,7 @@ struct thread_state {
   bool vote = false;
   uint32_t mask = 0;
   uint32_t from = 0;
-  uint32_t ballot = 0;
+  uint32_t votes = 0; //!< of the last ballot, or how many voted at the last barrier
   uint32_t spins = 0; //!< atomic accesses in a row that changed nothing
   bool fenced = false; //!< has called __threadfence
   source_line where;
@@ -53,6 +53,7 @@ struct warp_state {
 
 struct block_barrier {
   uint32_t arrived = 0;
+  uint32_t votes = 0;
   uint32_t generation = 0;
   bool diverged = false;
   source_line where;

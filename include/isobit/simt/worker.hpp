@@ -47,9 +47,12 @@ public:
   extent3 block_extent() const override { return job_->settings.block; }
   extent3 grid_extent() const override { return job_->settings.grid; }
 
-  void sync_block(source_line where) override {
+  void sync_block(source_line where) override { count_at_barrier(false, where); }
+
+  //! A block barrier that also tells every thread how many voted (CUDA's __syncthreads_count).
+  uint32_t count_at_barrier(bool vote, source_line where) {
     unseen u;
-    if (unwinding()) return;
+    if (unwinding()) return 0;
     ++job_->result.barriers;
     thread_state& t = *running_;
     t.where = where;
@@ -58,11 +61,13 @@ public:
       barrier_.where = where;
     else if (!same_line(barrier_.where, where))
       barrier_.diverged = true;
+    barrier_.votes += vote;
     void* const sync = &barrier_.sync[barrier_.generation & 1];
     happens_before(sync);
     complete_barrier();
     suspend();
     happens_after(sync);
+    return t.votes;
   }
 
   void sync_warp(uint32_t mask, source_line where) override {
@@ -95,7 +100,7 @@ public:
     t.where = where;
     t.vote = vote;
     meet(waiting::ballot, mask, 0);
-    return t.ballot;
+    return t.votes;
   }
 
   uint64_t atomic(atomic_op op, void* address, size_t bytes, uint64_t operand, uint64_t compared, memory_order order,
@@ -342,8 +347,10 @@ private:
       thread_state& t = thread_[in_order(i)];
       if (t.wait != waiting::block_barrier) continue;
       t.wait = waiting::nothing;
+      t.votes = barrier_.votes;
       runs_.push(in_order(i));
     }
+    barrier_.votes = 0;
     if (job_->active.size() > 1 && (job_->settings.order != schedule::random || random_.one_in(2))) hand_over();
   }
 
@@ -416,7 +423,7 @@ private:
       uint32_t votes = 0;
       for (uint32_t rest = group.arrived; rest != 0; rest &= rest - 1)
         votes |= uint32_t(lanes[__builtin_ctz(rest)].vote) << __builtin_ctz(rest);
-      for (uint32_t rest = group.arrived; rest != 0; rest &= rest - 1) lanes[__builtin_ctz(rest)].ballot = votes;
+      for (uint32_t rest = group.arrived; rest != 0; rest &= rest - 1) lanes[__builtin_ctz(rest)].votes = votes;
     }
   }
 

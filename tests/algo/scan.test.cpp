@@ -133,6 +133,44 @@ TEST_CASE("host: long arrays, one thread and executors, sampled prefixes") {
   });
 }
 
+TEST_CASE_TEMPLATE("host: arrays on vector registers equal element by element, special values and all", T, float, double,
+                   isobit::f16, isobit::bf16, isobit::e4m3) {
+  using value = isobit::element_value<T>;
+  std::vector<T> x(5000);
+  for (bool special : {false, true}) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      auto const v = static_cast<value>(order_test::float_at(i));
+      auto const m = order_test::mixed(i);
+      value special_value = value(-0.0);
+      if (m % 997 == 1) special_value = std::numeric_limits<value>::infinity();
+      if (m % 997 == 2) special_value = -std::numeric_limits<value>::infinity();
+      if (m % 997 == 3) special_value = std::numeric_limits<value>::quiet_NaN();
+      if (m % 997 == 4) special_value = std::numeric_limits<value>::max();
+      if (m % 997 == 5) special_value = std::numeric_limits<value>::denorm_min();
+      value const chosen = special && m % 997 < 200 ? special_value : v;
+      if constexpr (isobit::small_float<T>)
+        x[i] = isobit::encode<T>(chosen);
+      else
+        x[i] = chosen;
+    }
+    auto const check = [&](std::size_t first, std::size_t n, auto const& acc) {
+      std::vector<value> fast(n), slow(n);
+      isobit::inclusive_scan(host(), x.data() + first, n, fast.data(), acc);
+      isobit::inclusive_scan(
+          isobit::thread{}, n, [&](std::size_t i) { return isobit::decode_element(x[first + i]); },
+          [&](std::size_t i, value r) { slow[i] = r; }, acc);
+      REQUIRE(bits_of(fast) == bits_of(slow));
+    };
+    for (std::size_t n = 0; n <= 300; ++n) {
+      check(n, n, plain<value>{});
+      check(n % 7, n, compensated<value>{});
+    }
+    check(1, 4999, plain<value>{});
+    check(1, 4999, compensated<value>{});
+    check(3000, 2000, compensated<value>{});
+  }
+}
+
 TEST_CASE("the golden prefixes of P4016, and the control that std::inclusive_scan has other bits") {
   std::vector<float> x(golden::p4016::count);
   golden::p4016::generator next;
@@ -351,7 +389,7 @@ TEST_CASE("law 4: moving a segment and changing its neighbours changes nothing")
 TEST_CASE("sizes past 2^32, by generated elements: the last prefixes of a chunk far out") {
   // scan_range continues from the node of everything before: here 2^33 ones, which an integer sum knows.
   isobit::counter<std::uint64_t> pending;
-  constexpr int level = isobit::detail::scan_tile_level<std::uint64_t>;
+  constexpr int level = isobit::detail::scan_level<plain<std::uint64_t>>;
   pending.push(plain<std::uint64_t>{}, std::uint64_t(1) << 33, 33 - level);
   std::vector<std::uint64_t> seen;
   isobit::detail::scan_range(

@@ -231,11 +231,12 @@ template <class Index, class Store> ISOBIT_HD constexpr indexed_store<Index, Sto
 }
 template <class Index, class T> ISOBIT_HD constexpr results<T> as_store(results<T> const& s) { return s; }
 
-// Chooses 16-byte accesses where both arrays allow them.
+// Chooses 16-byte accesses where both arrays allow them. (A host has its own way.)
 ISOBIT_CALLS_USER_CODE
 template <class Group, class Load, class Store, class Acc>
 ISOBIT_HD void scan_any(Group const& g, uint64_t n, Load const& load, Store const& store, Acc const& acc) {
-  if constexpr (!stl::same_as<Group, thread> && has_vector_form<Load> && has_vector_form<Store>) {
+  if constexpr (requires { g.sync(); } && !stl::same_as<Group, thread> && has_vector_form<Load> &&
+                has_vector_form<Store>) {
     if (load.is_aligned() && store.is_aligned()) return scan_elements(g, n, load.vectors(), store.vectors(), acc);
   }
   scan_elements(g, n, load, store, acc);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! The scan on a CPU: tiles of the first-level cache on one thread, or chunks as jobs of an executor.
+//! The scan on a CPU: groups in registers on one thread, or chunks as jobs of an executor.
 #pragma once
 
+#include <isobit/accum/compensated.hpp>
 #include <isobit/accum/plain.hpp>
 #include <isobit/algo/fold_host.hpp>
 #include <isobit/arith/env.hpp>
@@ -10,6 +11,12 @@
 #include <isobit/order/counter.hpp>
 
 #if !defined(__CUDACC_RTC__)
+
+// While nvcc makes device code, host functions are only parsed; there are no host registers to name.
+#if !defined(ISOBIT_ON_DEVICE)
+#include <isobit/algo/scan_vectors.hpp>
+#endif
+
 namespace isobit::inline bits1::detail {
 
 //! The arrays of a scan: present, aligned, and either the same array or apart.
@@ -25,64 +32,52 @@ template <class T, class Out> void check_scan_arrays(char const* function, T con
     throw invalid_argument(function, "out", "x itself (of the same type) or an array that does not overlap it");
 }
 
-// s[j] = node + s[j] for count elements. Generic; for float and double a vector at a time.
-template <class Acc, class State> void prepend_to_all(Acc const& acc, State node, State* s, uint64_t count) {
-  uint64_t j = 0;
-#if !defined(ISOBIT_ON_DEVICE)
-  if constexpr (ieee_float<State> && stl::same_as<Acc, plain<State>>) {
-    using v = native<State>;
-    constexpr uint64_t width = native_width<State>;
-    v const left = broadcast<v>(node);
-    for (; count - j >= width; j += width) store(s + j, add(left, isobit::load<v>(s + j)));
-  }
-#endif
-  for (; j < count; ++j) s[j] = acc.combine(node, s[j]);
-}
+// log2 of the elements that are scanned at a time, in registers.
+template <class A>
+inline constexpr int scan_level = sizeof(typename A::state) <= 8    ? 4
+                                  : sizeof(typename A::state) <= 16 ? 3
+                                                                    : 2;
+template <> inline constexpr int scan_level<plain<float>> = 5;
+template <> inline constexpr int scan_level<compensated<float>> = 5;
+template <> inline constexpr int scan_level<plain<double>> = 4;
+template <> inline constexpr int scan_level<compensated<double>> = 4;
 
-// s[j] = the prefix over s[0..j], for j < count <= the capacity of a tile.
-template <class Acc, class State> void scan_tile(Acc const& acc, State* s, uint64_t count) {
-  constexpr uint64_t small = 8;
-  uint64_t i = 0;
-  for (; count - i >= small; i += small) {
-    State* const p = s + i;
-    State a[small];
-    ISOBIT_UNROLL
-    for (uint64_t j = 0; j < small; ++j) a[j] = p[j];
-    ISOBIT_UNROLL
-    for (uint64_t step = 1; step < small; step *= 2) {
-      ISOBIT_UNROLL
-      for (uint64_t j = 0; j < small; ++j)
-        if ((j & step) != 0) a[j] = acc.combine(a[(j & ~(2 * step - 1)) | (step - 1)], a[j]);
-    }
-    ISOBIT_UNROLL
-    for (uint64_t j = 0; j < small; ++j) p[j] = a[j];
-  }
-  for (uint64_t step = 1; step < small; step *= 2)
-    for (uint64_t j = i; j < count; ++j)
-      if ((j & step) != 0) s[j] = acc.combine(s[(j & ~(2 * step - 1)) | (step - 1)], s[j]);
-  for (uint64_t half = small; half < count; half *= 2)
-    for (uint64_t first = half; first < count; first += 2 * half)
-      prepend_to_all(acc, s[first - 1], s + first, count - first < half ? count - first : half);
-}
+// The arrays and sums that scan_vectors.hpp can run on.
+template <class Load, class Store, class A> inline constexpr bool has_scan_vectors = false;
+template <class T, ieee_float R>
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, plain<R>> =
+    stl::same_as<T, R> || (small_float<T> && stl::same_as<R, float>);
+template <class T, ieee_float R>
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, compensated<R>> =
+    stl::same_as<T, R> || (small_float<T> && stl::same_as<R, float>);
 
-// log2 of a tile's elements.
-template <class State> inline constexpr int scan_tile_level = sizeof(State) <= 4 ? 10 : sizeof(State) <= 16 ? 9 : 6;
-
-// The prefixes of the elements [first, first + n), where `pending` (in tiles) holds what comes before.
+// The prefixes of the elements [first, first + n), where `pending` (in groups) holds what comes before.
 template <class Load, class Store, class Acc>
 void scan_range(uint64_t first, uint64_t n, Load const& load, Store const& store, Acc const& acc,
                 counter<typename Acc::state>& pending) {
   using state = typename Acc::state;
-  constexpr uint64_t tile = uint64_t(1) << scan_tile_level<state>;
-  state s[tile];
-  for (uint64_t i = 0; i < n; i += tile) {
-    uint64_t const count = n - i < tile ? n - i : tile, base = first + i;
-    for (uint64_t j = 0; j < count; ++j) s[j] = acc.lift(load(base + j));
-    scan_tile(acc, s, count);
+  constexpr int group = 1 << scan_level<Acc>;
+  uint64_t i = first;
+  uint64_t const end = first + n;
+#if !defined(ISOBIT_ON_DEVICE)
+  if constexpr (has_scan_vectors<Load, Store, Acc>) {
+    scan_groups<scan_level<Acc>>(load.data + i, store.data + i, n / group, acc, pending);
+    i += n / group * group;
+  }
+#endif
+  for (; i < end; i += group) {
+    state s[group];
+    int const count = row_count(i, end, group);
+    load_lane<group>(load, i, count, acc, s);
+    if (count == group) // so that the compiler knows the count
+      scan_array<group>(acc, s, group);
+    else
+      scan_array<group>(acc, s, count);
     state const node = s[count - 1];
-    pending.for_each_from_right([&](state const& left) { prepend_to_all(acc, left, s, count); });
-    for (uint64_t j = 0; j < count; ++j) store(base + j, acc.finish(s[j]));
+    prepend<group>(pending, acc, s, count);
+    store_lane<group>(store, i, count, acc, s);
     pending.push(acc, node);
+    if (count < group) break;
   }
 }
 
@@ -97,7 +92,7 @@ void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store 
     int const grain = root_level(g.grain > 0 ? g.grain : 1);
     int level = root_level(n) - most;
     if (level < grain) level = grain;
-    if (level < scan_tile_level<state>) level = scan_tile_level<state>;
+    if (level < scan_level<Acc>) level = scan_level<Acc>;
     if (level < root_level(n)) {
       state nodes[1 << most];
       uint64_t const width = uint64_t(1) << level, chunks = ((n - 1) >> level) + 1;
@@ -109,7 +104,7 @@ void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store 
         with_default_environment([&] {
           counter<state> pending;
           for (uint64_t before = 0; before < c; ++before)
-            pending.push(acc, nodes[before], level - scan_tile_level<state>);
+            pending.push(acc, nodes[before], level - scan_level<Acc>);
           scan_range(c * width, length(c), load, store, acc, pending);
         });
       });

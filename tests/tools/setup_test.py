@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "tools" / "setup"
-SYSTEM = "bash cat cmake cut env git grep head id mktemp printf python3 rm sed sort tail clang++".split()
+SYSTEM = "bash cat cmake cut env git grep head id mktemp printf python3 rm sed sort tail uname clang++".split()
 COMPILER = "g++".split()
 
 # Puts a working ninja (the real one) into its own folder when asked for ninja-build; fails for clang.

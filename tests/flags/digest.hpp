@@ -10,6 +10,7 @@
 #include <isobit/arith/env.hpp>
 
 #include <cstdio>
+#include <initializer_list>
 
 namespace isobit::test {
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gives isobit to a consumer's project (tests/package/consumer) in one of the ways that README names, builds it, runs it.
 
-  check_package.py find_package|add_subdirectory|fetch_content|vcpkg|conan|controls
+  check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|vcpkg|conan|controls
 
 `vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake); `conan` needs conan 2 and is skipped
 without it. `controls`: requests that must be refused (a version that is not there, a component that does not exist).
@@ -68,6 +68,11 @@ def fetch_content(work):
     consume(work, "fetch_content", f"-DFETCHCONTENT_SOURCE_DIR_ISOBIT={REPOSITORY}")
 
 
+def fetch_content_installed(work):
+    """An installed isobit is taken in place of a download: FIND_PACKAGE_ARGS."""
+    consume(work, "fetch_content", f"-DCMAKE_PREFIX_PATH={install(work)}")
+
+
 def vcpkg(work):
     run("cmake", f"-DREPOSITORY={REPOSITORY}", f"-DWORK={work}", "-P", HERE / "vcpkg_stub.cmake")
     package = work / "package"
@@ -93,8 +98,8 @@ def conan(work):
         source = REPOSITORY / name
         (shutil.copytree if source.is_dir() else lambda a, b: (b.parent.mkdir(exist_ok=True), shutil.copy(a, b)))(
             source, copy / name)
-    output = run("conan", "create", copy / "conan", "-s", "compiler.cppstd=20", "--build=missing", "--no-remote", env=env, cwd=work)
-    print(output[-300:])
+    run("conan", "create", copy / "conan", "-s", "compiler.cppstd=20", "--build=missing", "--no-remote", env=env, cwd=work)
+    print("conan create: built, packaged and consumed")
 
 
 def controls(work):
@@ -129,7 +134,8 @@ def controls(work):
 
 
 def main():
-    ways = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, vcpkg, conan, controls)}
+    ways = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, fetch_content_installed,
+                                     vcpkg, conan, controls)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("way", choices=ways)
     args = parser.parse_args()

@@ -2,7 +2,7 @@
 //! \file
 //! A stack of its own for each simulated thread, and the switch from one to another. Boost.Context's assembly does the
 //! switch where ISOBIT_SIMT_BOOST_CONTEXT is defined (the CMake target isobit::simt defines it when it finds the
-//! library); ucontext, about 60 times slower, otherwise.
+//! library); ucontext, more than ten times slower, otherwise.
 #pragma once
 
 #include <isobit/simt/stack.hpp>

@@ -113,7 +113,8 @@ TEST_CASE("negative controls: scales from log2 and from a rounded product differ
   CHECK(product_rule(0x04600001) == 0);
   CHECK(rceil_e4m3::scale_of(0x04600001).bits == 1);
   uint64_t differ = 0;
-  for (uint32_t amax = 0x04000000; amax < 0x04800000; ++amax) differ += product_rule(amax) != rceil_e4m3::scale_of(amax).bits;
+  for (uint32_t amax = 0x04000000; amax < 0x04800000; ++amax)
+    differ += product_rule(amax) != rceil_e4m3::scale_of(amax).bits;
   CHECK(differ == 1);
 }
 
@@ -162,11 +163,13 @@ TEST_CASE("infinity and NaN in every position, under both policies") {
     std::string bottom(64, '0');
     bottom.replace(2 * i, 2, "fe");
     for (float special : {infinity, -infinity, nan}) {
-      for (auto const& b : {quantize_one<floor_e4m3>(ones_with(i, special)), quantize_one<rceil_e4m3>(ones_with(i, special))}) {
+      for (auto const& b :
+           {quantize_one<floor_e4m3>(ones_with(i, special)), quantize_one<rceil_e4m3>(ones_with(i, special))}) {
         CHECK(b.scale == 0xff);
         CHECK(b.codes == all_nan);
       }
-      for (auto const& b : {quantize_one<floor_saturate>(ones_with(i, special)), quantize_one<rceil_saturate>(ones_with(i, special))}) {
+      for (auto const& b :
+           {quantize_one<floor_saturate>(ones_with(i, special)), quantize_one<rceil_saturate>(ones_with(i, special))}) {
         CHECK(b.scale == (is_nan(special) ? 0xff : 0xfe));
         CHECK(b.codes == (is_nan(special) ? all_nan : special > 0 ? top : bottom));
       }
@@ -273,7 +276,8 @@ TEST_CASE("the fast path has the bits of the definition") {
     CHECK(wrong == 0);
   };
   auto with_specials = x;
-  for (size_t i = 0; i < with_specials.size(); i += 97) with_specials[i] = from_bits<float>(i % 2 ? 0x7f800000u : 0xff800001u);
+  for (size_t i = 0; i < with_specials.size(); i += 97)
+    with_specials[i] = from_bits<float>(i % 2 ? 0x7f800000u : 0xff800001u);
   check(floor_e4m3{}, x);
   check(rceil_e4m3{}, x);
   check(floor_e5m2{}, x);
@@ -337,6 +341,32 @@ TEST_CASE("the form for devices, one addition an element, has the bits of the in
   CHECK(wrong == 0);
 }
 
+template <class Recipe> void every_code_and_scale() {
+  using E = typename Recipe::element;
+  uint64_t wrong = 0;
+  for (int k = 0; k < 256; ++k) {
+    std::vector<E> codes(256);
+    std::vector<e8m0> scales(8, e8m0{static_cast<uint8_t>(k)});
+    for (int c = 0; c < 256; ++c) codes[c] = {static_cast<uint8_t>(c * 7)}; // special codes spread over the blocks
+    if (k % 2)
+      for (int c = 0; c < 256; ++c) codes[c] = {static_cast<uint8_t>(c)};
+    std::vector<float> out(256);
+    dequantize(host(), Recipe{}, codes.data(), scales.data(), 1, 256, out.data());
+    for (int c = 0; c < 256; ++c) {
+      float const number = decode(codes[c]);
+      bool const nan = k == 255 || std::isnan(number);
+      float const want = nan ? from_bits<float>(0x7fc00000) : static_cast<float>(std::ldexp(double(number), k - 127));
+      wrong += to_bits(out[c]) != to_bits(want) || to_bits(Recipe::value_of(codes[c], scales[0])) != to_bits(want);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("every code with every scale") {
+  every_code_and_scale<rceil_e4m3>();
+  every_code_and_scale<rceil_e5m2>();
+}
+
 TEST_CASE("a block knows nothing of its neighbours") {
   auto const x = hard_floats(32, 5);
   e4m3 alone[32];
@@ -398,14 +428,16 @@ TEST_CASE("nothing to do, and bad arguments") {
   auto const odd = reinterpret_cast<float const*>(reinterpret_cast<char const*>(x) + 1);
   CHECK(message([&] { quantize(host(), recipe, odd, 1, 32, codes.data(), scales.data()); }) ==
         "isobit::quantize: x must be aligned to 4 bytes");
-  CHECK(message([&] { quantize(host(), recipe, x, uint64_t(1) << 40, uint64_t(1) << 40, codes.data(), scales.data()); }) ==
-        "isobit::quantize: rows * cols must be at most 1152921504606846976 elements");
+  CHECK(message([&] {
+          quantize(host(), recipe, x, uint64_t(1) << 40, uint64_t(1) << 40, codes.data(), scales.data());
+        }) == "isobit::quantize: rows * cols must be at most 1152921504606846976 elements");
   CHECK(message([&] { quantize(host(), recipe, x, 2, 32, reinterpret_cast<e4m3*>(x) + 255, scales.data()); }) ==
         "isobit::quantize: codes must be disjoint from x");
   CHECK(message([&] { quantize(host(), recipe, x, 2, 32, codes.data(), reinterpret_cast<e8m0*>(x)); }) ==
         "isobit::quantize: scales must be disjoint from x");
-  CHECK(message([&] { quantize(host(), recipe, x, 2, 32, codes.data(), reinterpret_cast<e8m0*>(codes.data() + 63)); }) ==
-        "isobit::quantize: scales must be disjoint from codes");
+  CHECK(message([&] {
+          quantize(host(), recipe, x, 2, 32, codes.data(), reinterpret_cast<e8m0*>(codes.data() + 63));
+        }) == "isobit::quantize: scales must be disjoint from codes");
   CHECK(message([&] { dequantize(host(), recipe, codes.data(), scales.data(), 2, 32, no_floats); }) ==
         "isobit::dequantize: out must be non-null when rows * cols > 0");
   CHECK((codes.untouched() && scales.untouched()));
@@ -452,7 +484,7 @@ TEST_CASE("flush-to-zero and other rounding modes at entry change nothing; they 
   uint64_t differ = 0;
   __builtin_ia32_ldmxcsr(0x9fc0u);
   for (int i = 0; i < 32; ++i) {
-    float volatile const number = x[i], factor = reciprocal(want.scales[0]);
+    float const volatile number = x[i], factor = reciprocal(want.scales[0]);
     differ += encode<e4m3, overflow::saturate>(number * factor) != want.codes[i];
   }
   __builtin_ia32_ldmxcsr(before);
@@ -465,8 +497,9 @@ TEST_CASE("blocks beyond 2^32 are found") {
   uint64_t const per_row = blocks_per_row<rceil_e4m3>(cols);
   uint64_t const begin = 3 * per_row - 1;
   std::vector<std::pair<uint64_t, uint32_t>> seen;
-  isobit::detail::for_each_block<32>(cols, begin, begin + 3,
-                                     [&](uint64_t first, uint64_t, uint32_t present) { seen.push_back({first, present}); });
+  isobit::detail::for_each_block<32>(cols, begin, begin + 3, [&](uint64_t first, uint64_t, uint32_t present) {
+    seen.push_back({first, present});
+  });
   REQUIRE(seen.size() == 3);
   CHECK(seen[0] == std::pair<uint64_t, uint32_t>(3 * cols - 5, 5));
   CHECK(seen[1] == std::pair<uint64_t, uint32_t>(3 * cols, 32));

@@ -18,7 +18,7 @@ using rceil_saturate = mxfp8<e4m3, mx::rceil, mx::saturate>;
 struct geometry {
   uint32_t grid, block;
 };
-constexpr geometry geometries[] = {{1, 1}, {2, 2},  {1, 3},  {3, 4},  {1, 5},   {2, 31},
+constexpr geometry geometries[] = {{1, 1},  {2, 2},  {1, 3},  {3, 4},   {1, 5},   {2, 31},
                                    {1, 32}, {3, 33}, {2, 64}, {1, 100}, {2, 256}, {1, 1024}};
 
 // As std::vector, but the first element has the wanted alignment modulo 16.
@@ -149,8 +149,7 @@ struct deaf_tile : tile<4> {
   template <class T> ISOBIT_HD static T shuffle_xor(T const& mine, uint32_t) { return mine; }
 };
 
-template <class Group>
-ISOBIT_KERNEL void tile_kernel(float const* x, e4m3* codes, e8m0* scales) {
+template <class Group> ISOBIT_KERNEL void tile_kernel(float const* x, e4m3* codes, e8m0* scales) {
   Group const lanes;
   scales[lanes.thread_rank()] = quantize_block(
       lanes, rceil_e4m3{}, 32u, [=](uint32_t i) { return x[i]; }, [=](uint32_t i, e4m3 code) { codes[i] = code; });

@@ -93,8 +93,8 @@ inline std::vector<float> hard_floats(uint64_t n, unsigned seed) {
     uint32_t const drop = random() % 20;
     uint32_t const e = exponent > drop ? exponent - drop : 0;
     uint32_t mantissa = random() & 0x7fffff;
-    if (random() % 2) mantissa &= 0x780000;                // ties
-    if (random() % 8 == 0) mantissa ^= random() % 2;       // next to ties
+    if (random() % 2) mantissa &= 0x780000;          // ties
+    if (random() % 8 == 0) mantissa ^= random() % 2; // next to ties
     x[i] = from_bits<float>((random() & 0x80000000u) | (e << 23) | mantissa);
     if (random() % 16 == 0) x[i] = random() % 2 ? -0.0f : 0.0f;
   }

@@ -20,9 +20,11 @@ void expect(char const* what, uint32_t x, uint32_t mine, uint32_t cuda) {
 
 void check(uint32_t bits) {
   float const x = from_bits<float>(bits);
-  expect("e4m3 saturating", bits, encode<e4m3, overflow::saturate>(x).bits, __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3));
+  expect("e4m3 saturating", bits, encode<e4m3, overflow::saturate>(x).bits,
+         __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3));
   expect("e4m3", bits, encode<e4m3>(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3));
-  expect("e5m2 saturating", bits, encode<e5m2, overflow::saturate>(x).bits, __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
+  expect("e5m2 saturating", bits, encode<e5m2, overflow::saturate>(x).bits,
+         __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
   expect("e5m2", bits, encode<e5m2>(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2));
   expect("f16", bits, encode<f16>(x).bits, static_cast<__half_raw>(__float2half_rn(x)).x);
   expect("bf16", bits, encode<bf16>(x).bits, static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x);

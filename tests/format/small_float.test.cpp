@@ -33,7 +33,8 @@ template <class T> constexpr uint32_t special(float x) { return encode<T, overfl
 
 static_assert(saturated<e4m3>(1.0f) == 0x38 && decode(e4m3{0x38}) == 1.0f);
 static_assert(e4m3::format.largest() == 0x7e && e4m3::format.largest_exponent() == 8);
-static_assert(e5m2::format.largest() == 0x7b && e5m2::format.infinity() == 0x7c && e5m2::format.largest_exponent() == 15);
+static_assert(e5m2::format.largest() == 0x7b && e5m2::format.infinity() == 0x7c &&
+              e5m2::format.largest_exponent() == 15);
 static_assert(decode(e4m3{0x7e}) == 448.0f && decode(e5m2{0x7b}) == 57344.0f && decode(f16{0x7bff}) == 65504.0f);
 static_assert(decode(e3m2{0x1f}) == 28.0f && decode(e2m3{0x1f}) == 7.5f && decode(e2m1{7}) == 6.0f);
 static_assert(decode(e4m3{1}) == 0x1p-9f && decode(e5m2{1}) == 0x1p-16f && decode(f16{1}) == 0x1p-24f);
@@ -103,7 +104,8 @@ TEST_CASE("half and bfloat16 known values") {
 }
 
 template <class T> bool is_number(T x) {
-  return !is_nan(x) && !(T::format.special == specials::ieee && (x.bits & T::format.magnitude()) == T::format.infinity());
+  return !is_nan(x) &&
+         !(T::format.special == specials::ieee && (x.bits & T::format.magnitude()) == T::format.infinity());
 }
 
 template <class T> void every_code_there_and_back() {
@@ -122,7 +124,9 @@ template <class T> void every_code_there_and_back() {
   }
   CHECK(wrong == 0);
   uint32_t const mantissas = 1u << T::format.mantissa_bits;
-  CHECK(nans == (T::format.special == specials::ieee ? 2 * (mantissas - 1) : T::format.special == specials::one_nan ? 2 : 0));
+  CHECK(nans == (T::format.special == specials::ieee      ? 2 * (mantissas - 1)
+                 : T::format.special == specials::one_nan ? 2
+                                                          : 0));
 }
 
 TEST_CASE("every code decodes to a number that encodes to it") {

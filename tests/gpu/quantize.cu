@@ -129,7 +129,10 @@ template <class T> void bench(char const* name, uint64_t side) {
   double const copy = gpu::microseconds(
       [&] { cudaMemcpyAsync(to.data(), from.data(), bytes / 2, cudaMemcpyDeviceToDevice, 0); }, 10, 7);
   double const time = gpu::microseconds(
-      [&] { isobit::device::quantize(0, rceil_e4m3{}, static_cast<T const*>(x.data()), side, side, codes.data(), scales.data()); },
+      [&] {
+        isobit::device::quantize(0, rceil_e4m3{}, static_cast<T const*>(x.data()), side, side, codes.data(),
+                                 scales.data());
+      },
       10, 7);
   std::printf("| %s %llux%llu | %.1f | %.1f | %.2f | %.0f |\n", name, static_cast<unsigned long long>(side),
               static_cast<unsigned long long>(side), copy, time, copy / time, static_cast<double>(bytes) / time / 1000);

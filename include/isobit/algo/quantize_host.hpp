@@ -7,6 +7,7 @@
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/quantize.hpp>
 #include <isobit/arith/env.hpp>
+#include <isobit/arith/vector.hpp>
 #include <isobit/error.hpp>
 #include <isobit/group/host.hpp>
 
@@ -18,6 +19,7 @@ namespace detail {
 typedef int int_x4 __attribute__((vector_size(16)));
 typedef float float_x4 __attribute__((vector_size(16)));
 typedef unsigned short half_x8 __attribute__((vector_size(16)));
+typedef short short_x8 __attribute__((vector_size(16)));
 typedef unsigned char byte_x16 __attribute__((vector_size(16)));
 
 #define ISOBIT_INLINE [[gnu::always_inline]] inline
@@ -32,6 +34,15 @@ ISOBIT_INLINE float_x4 larger(float_x4 a, float_x4 b) { // of non-negative numbe
   return __builtin_ia32_maxps(a, b);
 #else
   return as<float_x4>(as<int_x4>(a) < as<int_x4>(b) ? as<int_x4>(b) : as<int_x4>(a));
+#endif
+}
+
+// True if one of the four is negative, as integers.
+ISOBIT_INLINE bool any_negative(int_x4 v) {
+#if defined(__SSE2__)
+  return __builtin_ia32_movmskps(as<float_x4>(v)) != 0;
+#else
+  return (v[0] | v[1] | v[2] | v[3]) < 0;
 #endif
 }
 
@@ -54,7 +65,7 @@ ISOBIT_INLINE void widen(bf16 const* x, block_bits& out) {
 ISOBIT_INLINE int_x4 widen_halves(int_x4 h) {
   // Exponent and mantissa in place; the multiplication moves the exponent, and makes subnormal halves normal.
   int_x4 const magnitude = h & 0x7fff;
-  float_x4 const moved = as<float_x4>(magnitude << 13) * 0x1p112f;
+  float_x4 const moved = mul(as<float_x4>(magnitude << 13), float_x4{0x1p112f, 0x1p112f, 0x1p112f, 0x1p112f});
   int_x4 const finite = as<int_x4>(moved);
   int_x4 const special = (magnitude << 13) | 0x7f800000;
   return (magnitude > 0x7bff ? special : finite) | ((h & 0x8000) << 16);
@@ -75,16 +86,19 @@ template <class T> ISOBIT_INLINE void widen(T const* x, block_bits& out) {
   __builtin_memcpy(&out, values, sizeof out);
 }
 
-// The element codes, without sign and not yet saturated, of four scaled numbers' magnitudes: |x| + A is rounded to a
-// multiple of the element's last place, because A = 2^(e + 23 - mantissa_bits) for the |x| in [2^e, 2^(e+1)).
+// The element codes plus `code_excess`, without sign and not yet saturated, of four scaled numbers' magnitudes. |x| + A
+// is a multiple of the element's last place, because A = 2^(e + 23 - mantissa_bits) for the |x| in [2^e, 2^(e+1)).
+template <small_float Element>
+inline constexpr int code_excess = (23 - Element::format.mantissa_bits + 128 - Element::format.bias)
+                                   << Element::format.mantissa_bits;
 template <small_float Element> ISOBIT_INLINE int_x4 magnitude_codes(float_x4 magnitude) {
   constexpr small_float_format f = Element::format;
   constexpr int dropped = 23 - f.mantissa_bits;
   constexpr int first = 128 - f.bias; // the float exponent field of the smallest normal element
   float_x4 const at_least_normal = larger(magnitude, as<float_x4>(broadcast_x4(first << 23)));
   int_x4 const addend = (as<int_x4>(at_least_normal) & 0x7f800000) + (dropped << 23);
-  int_x4 const sum = as<int_x4>(magnitude + as<float_x4>(addend));
-  return (sum - addend) + (addend >> dropped) - ((dropped + first) << f.mantissa_bits);
+  int_x4 const sum = as<int_x4>(add(magnitude, as<float_x4>(addend)));
+  return (sum - addend) + (addend >> dropped);
 }
 
 ISOBIT_INLINE byte_x16 low_bytes(int_x4 const* v) {
@@ -98,7 +112,6 @@ ISOBIT_INLINE byte_x16 low_bytes(int_x4 const* v) {
 template <small_float Element> ISOBIT_INLINE byte_x16 saturate_and_sign(int_x4 const* code, int_x4 const* x) {
   constexpr small_float_format f = Element::format;
   constexpr int largest = static_cast<int>(f.largest());
-  int_x4 out[4];
 #if defined(__SSE2__)
   constexpr bool pack_saturates = f.sign() == 0x80;
 #else
@@ -106,21 +119,22 @@ template <small_float Element> ISOBIT_INLINE byte_x16 saturate_and_sign(int_x4 c
 #endif
   if constexpr (pack_saturates) {
 #if defined(__SSE2__)
-    // The packing instructions saturate at 127, and keep signs.
-    constexpr unsigned char shift = 127 - largest;
-    ISOBIT_UNROLL
-    for (int i = 0; i < 4; ++i) out[i] = code[i] + shift;
-    auto const packed = as<byte_x16>(__builtin_ia32_packsswb128(__builtin_ia32_packssdw128(out[0], out[1]),
-                                                                __builtin_ia32_packssdw128(out[2], out[3])));
+    // The packing instructions saturate, to 16 bits and then at 127, and keep signs.
+    constexpr short excess = static_cast<short>(code_excess<Element> - (127 - largest));
+    short_x8 const low = __builtin_ia32_packssdw128(code[0], code[1]) - excess;
+    short_x8 const high = __builtin_ia32_packssdw128(code[2], code[3]) - excess;
+    auto const packed = as<byte_x16>(__builtin_ia32_packsswb128(low, high));
     auto const signs = as<byte_x16>(
         __builtin_ia32_packsswb128(__builtin_ia32_packssdw128(x[0], x[1]), __builtin_ia32_packssdw128(x[2], x[3])));
-    return (packed - shift) | (signs & 0x80);
+    return (packed - static_cast<unsigned char>(127 - largest)) | (signs & 0x80);
 #endif
   } else {
+    int_x4 out[4];
     ISOBIT_UNROLL
     for (int i = 0; i < 4; ++i) {
       int_x4 const sign = (x[i] >> (31 - f.exponent_bits - f.mantissa_bits)) & static_cast<int>(f.sign());
-      out[i] = (code[i] > largest ? broadcast_x4(largest) : code[i]) | sign;
+      int_x4 const unsaturated = code[i] - code_excess<Element>;
+      out[i] = (unsaturated > largest ? broadcast_x4(largest) : unsaturated) | sign;
     }
     return low_bytes(out);
   }
@@ -130,7 +144,7 @@ template <small_float Element> ISOBIT_INLINE byte_x16 saturate_and_sign(int_x4 c
 template <small_float Element> ISOBIT_INLINE byte_x16 codes_x16(int_x4 const* x, float_x4 factor) {
   int_x4 code[4];
   ISOBIT_UNROLL
-  for (int i = 0; i < 4; ++i) code[i] = magnitude_codes<Element>(as<float_x4>(x[i] & 0x7fffffff) * factor);
+  for (int i = 0; i < 4; ++i) code[i] = magnitude_codes<Element>(mul(as<float_x4>(x[i] & 0x7fffffff), factor));
   return saturate_and_sign<Element>(code, x);
 }
 
@@ -142,8 +156,8 @@ template <class Element> struct codes_at {
 
 // A block of `n` elements by the definition.
 template <class Recipe, class T>
-inline typename Recipe::scale quantize_block_exactly(Recipe recipe, uint32_t n, T const* x,
-                                                     typename Recipe::element* codes) {
+[[gnu::noinline]] typename Recipe::scale quantize_block_exactly(Recipe recipe, uint32_t n, T const* x,
+                                                                typename Recipe::element* codes) {
   return quantize_block(thread{}, recipe, n, contiguous<T>{x}, codes_at<typename Recipe::element>{codes});
 }
 
@@ -158,19 +172,18 @@ template <class Element, class Rule, class NonFinite, class T>
 inline e8m0 quantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, T const* x, Element* codes) {
   block_bits block;
   widen(x, block);
-  int_x4 finite{};
-  float_x4 amax{};
+  float_x4 amax{}, sum{};
   ISOBIT_UNROLL
   for (int i = 0; i < 8; ++i) {
-    int_x4 const magnitude = block.v[i] & 0x7fffffff;
-    finite |= 0x7f7fffff - magnitude; // negative for an infinity or a NaN
-    amax = larger(amax, as<float_x4>(magnitude));
+    auto const magnitude = as<float_x4>(block.v[i] & 0x7fffffff);
+    amax = larger(amax, magnitude);
+    sum += magnitude; // not finite if a number is not, or if the numbers are huge
   }
-  if ((finite[0] | finite[1] | finite[2] | finite[3]) < 0) return quantize_block_exactly(recipe, 32, x, codes);
+  if (any_negative(0x7f7fffff - as<int_x4>(sum))) return quantize_block_exactly(recipe, 32, x, codes);
 
-  auto const m = as<int_x4>(amax);
-  int const low = m[0] < m[1] ? m[1] : m[0], high = m[2] < m[3] ? m[3] : m[2];
-  e8m0 const scale = recipe.scale_of(static_cast<uint32_t>(low < high ? high : low));
+  amax = larger(amax, __builtin_shufflevector(amax, amax, 2, 3, 0, 1));
+  amax = larger(amax, __builtin_shufflevector(amax, amax, 1, 0, 3, 2));
+  e8m0 const scale = recipe.scale_of(static_cast<uint32_t>(as<int_x4>(amax)[0]));
   float const r = reciprocal(scale);
   ISOBIT_UNROLL
   for (int i = 0; i < 8; i += 4) {
@@ -178,6 +191,59 @@ inline e8m0 quantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, T 
     __builtin_memcpy(codes + 4 * i, &out, sizeof out);
   }
   return scale;
+}
+
+template <class Recipe>
+[[gnu::noinline]] void dequantize_block_exactly(Recipe, uint32_t n, typename Recipe::element const* codes,
+                                                typename Recipe::scale scale, float* out) {
+  for (uint32_t i = 0; i < n; ++i) out[i] = Recipe::value_of(codes[i], scale);
+}
+template <class Recipe>
+inline void dequantize_whole_block(Recipe recipe, typename Recipe::element const* codes, typename Recipe::scale scale,
+                                   float* out) {
+  dequantize_block_exactly(recipe, Recipe::block_size, codes, scale, out);
+}
+
+// The fast path: blocks whose codes and scale are all finite.
+template <class Element, class Rule, class NonFinite>
+  requires(Element::format.sign() == 0x80)
+inline void dequantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, Element const* codes, e8m0 scale,
+                                   float* out) {
+  constexpr small_float_format f = Element::format;
+  constexpr int dropped = 23 - f.mantissa_bits;
+  byte_x16 code[2];
+  __builtin_memcpy(code, codes, sizeof code);
+  // The bytes beyond the largest number, with whatever sign, as ones.
+  auto const special = ((code[0] & 0x7f) > static_cast<unsigned char>(f.largest())) |
+                       ((code[1] & 0x7f) > static_cast<unsigned char>(f.largest()));
+  auto const words = as<int_x4>(special);
+  if (is_nan(scale) || (words[0] | words[1] | words[2] | words[3]) != 0)
+    return dequantize_block_exactly(recipe, 32, codes, scale, out);
+
+  // The code's fields moved to a float's are the number times a power of two, subnormal or not.
+  float const up = from_bits<float>(static_cast<uint32_t>(127 + 127 - f.bias) << 23), down = decode(scale);
+  float_x4 const to_number{up, up, up, up}, s{down, down, down, down};
+  byte_x16 const zero{};
+  ISOBIT_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    auto const low =
+        as<half_x8>(__builtin_shufflevector(zero, code[i], 0, 16, 0, 17, 0, 18, 0, 19, 0, 20, 0, 21, 0, 22, 0, 23));
+    auto const high =
+        as<half_x8>(__builtin_shufflevector(zero, code[i], 0, 24, 0, 25, 0, 26, 0, 27, 0, 28, 0, 29, 0, 30, 0, 31));
+    half_x8 const none{};
+    int_x4 const top[4] = {as<int_x4>(__builtin_shufflevector(none, low, 0, 8, 1, 9, 2, 10, 3, 11)),
+                           as<int_x4>(__builtin_shufflevector(none, low, 4, 12, 5, 13, 6, 14, 7, 15)),
+                           as<int_x4>(__builtin_shufflevector(none, high, 0, 8, 1, 9, 2, 10, 3, 11)),
+                           as<int_x4>(__builtin_shufflevector(none, high, 4, 12, 5, 13, 6, 14, 7, 15))};
+    ISOBIT_UNROLL
+    for (int j = 0; j < 4; ++j) { // each code in the highest byte
+      int_x4 const sign = top[j] & broadcast_x4(static_cast<int>(0x80000000u));
+      int_x4 const magnitude = (top[j] & 0x7f000000) >> (24 - dropped);
+      float_x4 const value = mul(mul(as<float_x4>(magnitude), to_number), s);
+      int_x4 const signed_value = as<int_x4>(value) | sign;
+      __builtin_memcpy(out + 16 * i + 4 * j, &signed_value, sizeof signed_value);
+    }
+  }
 }
 #undef ISOBIT_INLINE
 
@@ -236,7 +302,8 @@ inline void check_quantize(char const* function, T const* values, char const* va
   uint64_t const n = rows * cols;
   byte_range const v{values_name, values, n * sizeof(T)};
   byte_range const c{"codes", codes, n * sizeof(typename Recipe::element)};
-  byte_range const s{"scales", scales, n == 0 ? 0 : rows * blocks_per_row<Recipe>(cols) * sizeof(typename Recipe::scale)};
+  byte_range const s{"scales", scales,
+                     n == 0 ? 0 : rows * blocks_per_row<Recipe>(cols) * sizeof(typename Recipe::scale)};
   check_buffer(function, v, alignof(T));
   check_buffer(function, c, alignof(typename Recipe::element));
   check_buffer(function, s, alignof(typename Recipe::scale));
@@ -270,12 +337,15 @@ void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t r
 //! Writes the numbers that the codes mean with their scales: out[i] = codes[i] * scale, exactly. Layout, errors and
 //! guarantee as for `quantize`.
 template <class Executor, quantize_recipe Recipe>
-void dequantize(host<Executor> const& group, Recipe, typename Recipe::element const* codes,
+void dequantize(host<Executor> const& group, Recipe recipe, typename Recipe::element const* codes,
                 typename Recipe::scale const* scales, uint64_t rows, uint64_t cols, float* out) {
   detail::check_quantize<Recipe>("dequantize", out, "out", rows, cols, codes, scales);
   if (rows == 0 || cols == 0) return;
   detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
-    for (uint32_t i = 0; i < present; ++i) out[first + i] = Recipe::value_of(codes[first + i], scales[b]);
+    if (present == Recipe::block_size)
+      detail::dequantize_whole_block(recipe, codes + first, scales[b], out + first);
+    else
+      detail::dequantize_block_exactly(recipe, present, codes + first, scales[b], out + first);
   });
 }
 

@@ -28,8 +28,7 @@ inline unsigned quantize_grid(uint64_t threads_needed) {
 template <quantize_recipe Recipe, class T>
 void quantize(cudaStream_t stream, Recipe, T const* x, uint64_t rows, uint64_t cols, typename Recipe::element* codes,
               typename Recipe::scale* scales) {
-  static_assert(isobit::stl::same_as<element_value<T>, float>,
-                "isobit: quantize takes float or a narrower float type");
+  static_assert(isobit::stl::same_as<element_value<T>, float>, "isobit: quantize takes float or a narrower float type");
   isobit::detail::check_quantize<Recipe>("device::quantize", x, "x", rows, cols, codes, scales);
   if (rows == 0 || cols == 0) return;
   unsigned const grid = detail::quantize_grid(rows * blocks_per_row<Recipe>(cols) * 4);

@@ -15,9 +15,7 @@ inline constexpr int quantize_block_threads = 256;
 namespace detail {
 
 // Up to 8 bytes of codes, written by one instruction.
-template <class Element, int K> struct alignas(K <= 8 ? K : 8) code_pack {
-  Element code[K];
-};
+template <class Element, int K> struct alignas(K <= 8 ? K : 8) code_pack { Element code[K]; };
 
 // Where a thread finds its work: rows of blocks, or one long row when every block is whole.
 struct row_blocks {

@@ -17,10 +17,11 @@ namespace isobit::inline bits1 {
 namespace detail {
 
 // The float fields of an element format's largest number.
-template <small_float Element> inline constexpr uint32_t largest_bits = to_bits(decode(Element{Element::format.largest()}));
+template <small_float Element>
+inline constexpr uint32_t largest_bits = to_bits(decode(Element{Element::format.largest()}));
 
-template <small_float Element> inline constexpr int largest_mantissa =
-    static_cast<int>(largest_bits<Element> & float_fields<float>::mantissa);
+template <small_float Element>
+inline constexpr int largest_mantissa = static_cast<int>(float_fields<float>::mantissa & largest_bits<Element>);
 
 // The float whose exponent and mantissa continue the format's numbers to the given code, as bits.
 template <small_float Element> ISOBIT_HD constexpr int continued_bits(uint32_t code) {
@@ -134,7 +135,7 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
 
 //! MXFP8: `mxfp8<e4m3, mx::floor>`, `mxfp8<e5m2, mx::rceil, mx::saturate>`, ...
 template <small_float Element, class Rule, class NonFinite = mx::block_nan>
-  requires(Element::format.exponent_bits + Element::format.mantissa_bits == 7)
+  requires(Element::format.sign() == 0x80)
 using mxfp8 = mx::recipe<Element, Rule, NonFinite>;
 
 } // namespace isobit::inline bits1

@@ -50,7 +50,7 @@ else()
 endif()
 
 if(ISOBIT_BUILD_TESTS)
-  include(CTest)
+  enable_testing()
   add_subdirectory(tests)
 endif()
 if(ISOBIT_BUILD_EXAMPLES AND EXISTS "${PROJECT_SOURCE_DIR}/examples/CMakeLists.txt")

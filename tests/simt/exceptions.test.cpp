@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 using isobit::machine::block_rank;
@@ -102,4 +105,66 @@ TEST_CASE("arguments are copied for each thread") {
       x, &sum);
   CHECK(sum == 12);
   CHECK(x[0] == 1);
+}
+
+namespace {
+// What a child process that runs `f` writes to its standard error.
+template <class F> std::string last_words_of(F const& f, int& status) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  ::pid_t const child = ::fork();
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    ::dup2(ends[1], 2);
+    ::close(ends[0]);
+    f();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string words;
+  char buffer[512];
+  for (::ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) words.append(buffer, static_cast<size_t>(n));
+  ::close(ends[0]);
+  ::waitpid(child, &status, 0);
+  return words;
+}
+} // namespace
+
+TEST_CASE("where a failed launch cannot be unwound, the program's last words are the launch's error") {
+  int status = 0;
+  auto const words = last_words_of(
+      [] {
+        simt::launch({.block = {8}}, [] {
+          auto const waits = []() noexcept { sync_block(); };
+          if (thread_rank() != 3) waits();
+        });
+      },
+      status);
+  CHECK(WIFSIGNALED(status));
+  CHECK(words.find("failed while its kernel waited in a destructor or noexcept function") != std::string::npos);
+  CHECK(words.find("thread 3: exited") != std::string::npos);
+}
+
+TEST_CASE("a child process can launch with several resident blocks after its parent did") {
+  simt::config const c{.grid = {3}, .block = {8}, .resident = 3};
+  simt::launch(c, [] { sync_block(); });
+  int status = 0;
+  auto const words = last_words_of([&] { simt::launch(c, [] { sync_block(); }); }, status);
+  CHECK(words == "");
+  CHECK(status == 0);
+}
+
+TEST_CASE("a host function outside of a kernel is told so") {
+  int status = 0;
+  auto const words = last_words_of([] { sync_block(); }, status);
+  CHECK(WIFSIGNALED(status));
+  CHECK(words.find("outside of a kernel") != std::string::npos);
+}
+
+TEST_CASE("no memory for the stacks is an exception") {
+  if (simt::detail::address_sanitizer || simt::detail::thread_sanitizer) return; // they would use all memory themselves
+  for (unsigned resident : {1u, 2u})
+    CHECK_THROWS_AS(simt::launch({.grid = {2}, .block = {1024}, .resident = resident, .stack_bytes = size_t(1) << 43}, [] {}),
+                    std::bad_alloc);
+  CHECK(simt::launch(2, 64, [] {}).threads == 128);
 }

@@ -6,7 +6,9 @@
 
 #include <isobit/simt/worker.hpp>
 
+#include <sys/types.h>
 #include <thread>
+#include <unistd.h>
 
 namespace isobit::inline bits1::simt::detail::inline ISOBIT_SIMT_VARIANT {
 
@@ -16,13 +18,17 @@ public:
   crew() = default;
   crew(crew const&) = delete;
   crew& operator=(crew const&) = delete;
-  ~crew() { dismiss(); }
+  ~crew() {
+    forget_if_forked();
+    dismiss();
+  }
 
   //! Runs the job with `resident` blocks at a time. With ThreadSanitizer, which would otherwise take two blocks'
   //! use of the same thread-local variable for a race, every block gets a new thread.
   void run(job& j, size_t resident) {
     size_t const workers = thread_sanitizer ? j.blocks : resident;
     float_environment const environment = float_environment::now();
+    forget_if_forked();
     while (members_.size() < workers) members_.push_back(std::make_unique<member>());
     for (size_t i = 0; i < workers; ++i) {
       members_[i]->assignment = &j;
@@ -67,6 +73,14 @@ private:
     j.active[j.choose(j.active.size() - 1)]->my_turn.give();
   }
 
+  // In a child process (a death test, say) the parent's threads do not exist.
+  void forget_if_forked() {
+    if (process_ == ::getpid()) return;
+    for (auto& m : members_) static_cast<void>(m.release());
+    members_.clear();
+    process_ = ::getpid();
+  }
+
   void dismiss() {
     for (auto& m : members_) {
       if (!m->runs.joinable()) continue;
@@ -80,6 +94,7 @@ private:
   }
 
   std::vector<std::unique_ptr<member>> members_;
+  ::pid_t process_ = ::getpid();
   turn done_;
 };
 

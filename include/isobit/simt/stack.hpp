@@ -24,7 +24,10 @@ public:
         ::mmap(nullptr, size_ + guard_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (m == MAP_FAILED) throw std::bad_alloc();
     mapping_ = static_cast<char*>(m);
-    ::mprotect(mapping_, guard_, PROT_NONE);
+    if (::mprotect(mapping_, guard_, PROT_NONE) != 0) { // too many mappings
+      ::munmap(mapping_, size_ + guard_);
+      throw std::bad_alloc();
+    }
   }
   stack(stack&& other) noexcept
       : mapping_(std::exchange(other.mapping_, nullptr)), size_(other.size_), guard_(other.guard_) {}

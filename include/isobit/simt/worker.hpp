@@ -31,9 +31,13 @@ public:
     main_ = &main;
     job_ = &j;
     current = this;
-    for (uint64_t rank = 0; most > 0 && j.take_block(rank); --most) {
-      run_block(rank);
-      if (most > 1 && !j.abandoned) hand_over();
+    try {
+      for (uint64_t rank = 0; most > 0 && j.take_block(rank); --most) {
+        run_block(rank);
+        if (most > 1 && !j.abandoned) hand_over();
+      }
+    } catch (...) {
+      j.fail(std::current_exception()); // no memory for the stacks
     }
     current = nullptr;
     happens_after(this);

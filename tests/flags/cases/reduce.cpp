@@ -33,7 +33,9 @@ template <class T> void case_of(char const* const (&names)[6]) {
       if (kind == 2 && n > 0) { // all subnormal or zero, all -0, one infinity
         for (int i = 0; i < n; ++i) x[i] = isobit::from_bits<T>(isobit::to_bits(x[i]) & ~isobit::float_fields<T>::exponent);
         f.array(x, n);
-        for (int i = 0; i < n; ++i) x[i] = -T(0);
+        // A constant -0 in this file may be +0 under -fno-signed-zeros: the bits come from memory.
+        isobit::float_bits<T> volatile const minus_zero = isobit::float_fields<T>::sign;
+        for (int i = 0; i < n; ++i) x[i] = isobit::from_bits<T>(minus_zero);
         f.array(x, n);
         x[n / 2] = isobit::from_bits<T>(isobit::float_fields<T>::exponent);
         f.array(x, n);

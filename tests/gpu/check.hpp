@@ -146,5 +146,9 @@ private:
 void check_order();
 void check_reduce();
 void check_quantize();
+void check_scan();
+void check_digest();
 void bench_reduce();
 void bench_quantize();
+void bench_scan();
+void bench_digest();

@@ -58,8 +58,12 @@ int main(int argc, char** argv) {
   check_order();
   check_reduce();
   check_quantize();
+  check_scan();
+  check_digest();
   if (bench) bench_reduce();
   if (bench) bench_quantize();
+  if (bench) bench_scan();
+  if (bench) bench_digest();
   std::printf("\n%s\n", gpu::check::failures() == 0 ? "Every check: same bits." : "SOME CHECKS FAILED.");
   return gpu::check::failures() == 0 ? 0 : 1;
 }

@@ -73,6 +73,12 @@ BENCHMARK(block_barriers)->ArgName("random")->Arg(0)->Arg(1);
 BENCHMARK(warp_barriers)->ArgName("random")->Arg(0)->Arg(1);
 BENCHMARK(shuffles)->ArgName("random")->Arg(0)->Arg(1);
 BENCHMARK(atomics)->ArgName("random")->Arg(0)->Arg(1);
-BENCHMARK(small_launches)->ArgNames({"random", "resident"})->Args({0, 1})->Args({1, 1})->Args({0, 2})->Args({1, 2})->UseRealTime();
+BENCHMARK(small_launches)
+    ->ArgNames({"random", "resident"})
+    ->Args({0, 1})
+    ->Args({1, 1})
+    ->Args({0, 2})
+    ->Args({1, 2})
+    ->UseRealTime();
 
 BENCHMARK_MAIN();

@@ -17,8 +17,8 @@ namespace simt = isobit::simt;
 namespace {
 
 uint32_t load_acquire(uint32_t* p) {
-  return static_cast<uint32_t>(machine::here().atomic(isobit::atomic_op::load, p, 4, 0, 0, isobit::memory_order::acquire,
-                                                      isobit::source_line::here()));
+  return static_cast<uint32_t>(machine::here().atomic(isobit::atomic_op::load, p, 4, 0, 0,
+                                                      isobit::memory_order::acquire, isobit::source_line::here()));
 }
 void store_release(uint32_t* p, uint32_t value) {
   machine::here().atomic(isobit::atomic_op::store, p, 4, value, 0, isobit::memory_order::release,
@@ -116,8 +116,8 @@ TEST_CASE("a thread may wait for a lock that a thread of its own block holds") {
     int inside = 0, most = 0, total = 0;
     simt::launch({.grid = {2}, .block = {40}, .order = order, .resident = 2}, [&] {
       auto const take = [&] {
-        return machine::here().atomic(isobit::atomic_op::compare_exchange, &lock, 4, 1, 0, isobit::memory_order::acquire,
-                                      isobit::source_line::here());
+        return machine::here().atomic(isobit::atomic_op::compare_exchange, &lock, 4, 1, 0,
+                                      isobit::memory_order::acquire, isobit::source_line::here());
       };
       while (take() != 0) {
       }
@@ -171,14 +171,15 @@ TEST_CASE("registered shared memory starts as 0xFF bytes in every block") {
 TEST_CASE("dynamic shared memory: the block's own, aligned, poisoned") {
   for (uint32_t resident : {1u, 3u}) {
     unsigned poisoned = 0, right = 0;
-    simt::launch({.grid = {6}, .block = {50}, .seed = 1, .resident = resident, .shared_bytes = 50 * sizeof(uint32_t)}, [&] {
-      auto* const values = simt::dynamic_shared<uint32_t>();
-      uint32_t const t = machine::thread_rank();
-      poisoned += values[t] == 0xffffffffu && reinterpret_cast<uintptr_t>(values) % 128 == 0;
-      values[t] = t + static_cast<uint32_t>(machine::block_rank()) * 1000;
-      machine::sync_block();
-      right += values[49 - t] == 49 - t + machine::block_rank() * 1000;
-    });
+    simt::launch({.grid = {6}, .block = {50}, .seed = 1, .resident = resident, .shared_bytes = 50 * sizeof(uint32_t)},
+                 [&] {
+                   auto* const values = simt::dynamic_shared<uint32_t>();
+                   uint32_t const t = machine::thread_rank();
+                   poisoned += values[t] == 0xffffffffu && reinterpret_cast<uintptr_t>(values) % 128 == 0;
+                   values[t] = t + static_cast<uint32_t>(machine::block_rank()) * 1000;
+                   machine::sync_block();
+                   right += values[49 - t] == 49 - t + machine::block_rank() * 1000;
+                 });
     CHECK(poisoned == 300);
     CHECK(right == 300);
   }
@@ -191,7 +192,8 @@ TEST_CASE("a seed replays its interleaving; seeds differ") {
     return simt::launch({.grid = {6}, .block = {40}, .seed = seed, .resident = resident},
                         [&] {
                           for (int i = 0; i < 3; ++i) {
-                            events.push_back(static_cast<uint32_t>(machine::block_rank() * 100 + machine::thread_rank()));
+                            events.push_back(
+                                static_cast<uint32_t>(machine::block_rank() * 100 + machine::thread_rank()));
                             machine::arrive(&counter, ~0u);
                             machine::sync_block();
                           }

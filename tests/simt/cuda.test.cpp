@@ -30,9 +30,7 @@ __global__ void __launch_bounds__(256) row_sums(float const* __restrict__ x, flo
   }
 }
 
-__global__ void naive_sum(float const* x, float* total) {
-  atomicAdd(total, x[blockIdx.x * blockDim.x + threadIdx.x]);
-}
+__global__ void naive_sum(float const* x, float* total) { atomicAdd(total, x[blockIdx.x * blockDim.x + threadIdx.x]); }
 
 __global__ void shuffles(int* out, int width) {
   int const t = threadIdx.x;
@@ -59,7 +57,8 @@ __global__ void lanes_and_threads(int* ok) {
   unsigned const odd_or_even = lane % 2 ? 0xaaaaaaaau : 0x55555555u;
   right = right && __reduce_add_sync(odd_or_even, lane) == (lane % 2 ? 256 : 240);
   right = right && __reduce_add_sync(0xffffffffu, 0x7fffffff) == -32; // wraps
-  right = right && __reduce_min_sync(0xffffffffu, -lane) == -31 && __reduce_max_sync(0xffffffffu, unsigned(lane)) == 31u;
+  right =
+      right && __reduce_min_sync(0xffffffffu, -lane) == -31 && __reduce_max_sync(0xffffffffu, unsigned(lane)) == 31u;
   right = right && __reduce_and_sync(0xffffffffu, ~unsigned(lane)) == 0xffffffe0u;
   right = right && __reduce_or_sync(0xffffffffu, 1u << lane) == ~0u && __reduce_xor_sync(0xffffffffu, lane) == 0;
   right = right && __match_any_sync(0xffffffffu, lane / 8) == 0xffu << (lane / 8 * 8);
@@ -195,6 +194,7 @@ TEST_CASE("reports name the user's line for each of CUDA's words") {
     }
     return 0;
   };
+  // clang-format off
   int const line = __LINE__;
   CHECK(line_of([] { if (threadIdx.x != 31) __syncthreads(); }) == line + 1);
   CHECK(line_of([] { if (threadIdx.x != 31) __syncwarp(); }) == line + 2);
@@ -205,4 +205,5 @@ TEST_CASE("reports name the user's line for each of CUDA's words") {
   CHECK(line_of([] { if (threadIdx.x != 31) __ballot_sync(~0u, 1); }) == line + 7);
   CHECK(line_of([] { if (threadIdx.x != 31) __any_sync(~0u, 1); }) == line + 8);
   CHECK(line_of([] { if (threadIdx.x != 31) __all_sync(~0u, 1); }) == line + 9);
+  // clang-format on
 }

@@ -141,7 +141,8 @@ TEST_CASE("bad mask: it does not hold the caller") {
   CHECK(e.block().y == 1);
   CHECK(e.thread().x == 35);
   CHECK(e.where().line == line);
-  CHECK(says(e, "block (1,1,0), thread (35,0,0): lane 3 calls with mask 0x00000007, which does not hold it, " + at(line)));
+  CHECK(says(e,
+             "block (1,1,0), thread (35,0,0): lane 3 calls with mask 0x00000007, which does not hold it, " + at(line)));
 }
 
 TEST_CASE("bad mask: a full mask in the ragged last warp") {

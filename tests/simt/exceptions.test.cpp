@@ -164,7 +164,8 @@ TEST_CASE("a host function outside of a kernel is told so") {
 TEST_CASE("no memory for the stacks is an exception") {
   if (simt::detail::address_sanitizer || simt::detail::thread_sanitizer) return; // they would use all memory themselves
   for (unsigned resident : {1u, 2u})
-    CHECK_THROWS_AS(simt::launch({.grid = {2}, .block = {1024}, .resident = resident, .stack_bytes = size_t(1) << 43}, [] {}),
-                    std::bad_alloc);
+    CHECK_THROWS_AS(
+        simt::launch({.grid = {2}, .block = {1024}, .resident = resident, .stack_bytes = size_t(1) << 43}, [] {}),
+        std::bad_alloc);
   CHECK(simt::launch(2, 64, [] {}).threads == 128);
 }

@@ -41,7 +41,9 @@ TEST_CASE("indices of three dimensions, x fastest") {
 
 TEST_CASE("orders are what they say") {
   std::vector<unsigned> seen;
-  auto const kernel = [&] { seen.push_back(static_cast<unsigned>(machine::block_rank() * 10 + machine::thread_rank())); };
+  auto const kernel = [&] {
+    seen.push_back(static_cast<unsigned>(machine::block_rank() * 10 + machine::thread_rank()));
+  };
   simt::launch({.grid = {2}, .block = {3}, .order = simt::schedule::in_order}, kernel);
   CHECK(seen == std::vector<unsigned>{0, 1, 2, 10, 11, 12});
   seen.clear();

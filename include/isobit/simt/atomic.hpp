@@ -24,10 +24,14 @@ template <class T, int Order, class F> access<T> update_with(T* p, F const& f) {
 //! Replaces `*p` by `f(*p)` in one atomic step. `T` is an unsigned integer.
 template <class T, class F> access<T> update(T* p, memory_order order, F const& f) {
   switch (order) {
-  case memory_order::acquire: return update_with<T, __ATOMIC_ACQUIRE>(p, f);
-  case memory_order::release: return update_with<T, __ATOMIC_RELEASE>(p, f);
-  case memory_order::acq_rel: return update_with<T, __ATOMIC_ACQ_REL>(p, f);
-  default: return update_with<T, __ATOMIC_RELAXED>(p, f);
+  case memory_order::acquire:
+    return update_with<T, __ATOMIC_ACQUIRE>(p, f);
+  case memory_order::release:
+    return update_with<T, __ATOMIC_RELEASE>(p, f);
+  case memory_order::acq_rel:
+    return update_with<T, __ATOMIC_ACQ_REL>(p, f);
+  default:
+    return update_with<T, __ATOMIC_RELAXED>(p, f);
   }
 }
 
@@ -58,7 +62,9 @@ template <class T> access<T> compare_exchange(T* p, T compared, T desired, memor
   case memory_order::acq_rel:
     done = __atomic_compare_exchange_n(p, &compared, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     break;
-  default: done = __atomic_compare_exchange_n(p, &compared, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); break;
+  default:
+    done = __atomic_compare_exchange_n(p, &compared, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    break;
   }
   return {compared, done && compared != desired};
 }
@@ -66,14 +72,23 @@ template <class T> access<T> compare_exchange(T* p, T compared, T desired, memor
 //! The access that the machine interface names.
 template <class T> access<T> perform(atomic_op op, T* p, T operand, T compared, memory_order order) {
   switch (op) {
-  case atomic_op::load: return {load(p, order), false};
-  case atomic_op::store: store(p, operand, order); return {T{}, true};
-  case atomic_op::add: return update(p, order, [=](T x) { return static_cast<T>(x + operand); });
-  case atomic_op::exchange: return update(p, order, [=](T) { return operand; });
-  case atomic_op::increment_wrap: return update(p, order, [=](T x) { return x >= operand ? T{} : static_cast<T>(x + 1); });
-  case atomic_op::max_unsigned: return update(p, order, [=](T x) { return x > operand ? x : operand; });
-  case atomic_op::or_bits: return update(p, order, [=](T x) { return static_cast<T>(x | operand); });
-  case atomic_op::compare_exchange: return compare_exchange(p, compared, operand, order);
+  case atomic_op::load:
+    return {load(p, order), false};
+  case atomic_op::store:
+    store(p, operand, order);
+    return {T{}, true};
+  case atomic_op::add:
+    return update(p, order, [=](T x) { return static_cast<T>(x + operand); });
+  case atomic_op::exchange:
+    return update(p, order, [=](T) { return operand; });
+  case atomic_op::increment_wrap:
+    return update(p, order, [=](T x) { return x >= operand ? T{} : static_cast<T>(x + 1); });
+  case atomic_op::max_unsigned:
+    return update(p, order, [=](T x) { return x > operand ? x : operand; });
+  case atomic_op::or_bits:
+    return update(p, order, [=](T x) { return static_cast<T>(x | operand); });
+  case atomic_op::compare_exchange:
+    return compare_exchange(p, compared, operand, order);
   }
   return {T{}, false};
 }

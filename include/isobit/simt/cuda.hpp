@@ -4,7 +4,8 @@
 //! `__syncthreads()`, `__shfl_sync`, `atomicAdd`, ... compiles unchanged under g++ and clang++ and runs in
 //! isobit::simt::launch. Under nvcc and NVRTC this header is empty.
 //!
-//! Missing on purpose: `__activemask()` (its value is chance), textures, cooperative groups, `cp.async`, named barriers.
+//! Missing on purpose: `__activemask()` (its value is chance), textures, cooperative groups, `cp.async`, named
+//! barriers.
 //! Differences from a GPU: `extern __shared__ T x[]` has no host form (use `T* x = isobit::simt::dynamic_shared<T>()`
 //! or a fixed array); a `__shared__` array starts with what the block before left in it unless every thread calls
 //! `isobit::simt::poison(x)`; atomics are relaxed, as on a GPU, and `atomicAdd` on floats adds in order of arrival.
@@ -87,15 +88,9 @@ inline uint32_t checked_width(int width) {
 }
 
 // An unsigned integer of T's size; `unsigned long long` stays what it is.
-template <class T> struct atomic_word_of {
-  using type = std::make_unsigned_t<T>;
-};
-template <> struct atomic_word_of<float> {
-  using type = uint32_t;
-};
-template <> struct atomic_word_of<double> {
-  using type = uint64_t;
-};
+template <class T> struct atomic_word_of { using type = std::make_unsigned_t<T>; };
+template <> struct atomic_word_of<float> { using type = uint32_t; };
+template <> struct atomic_word_of<double> { using type = uint64_t; };
 
 //! `*p = f(*p)` as a relaxed atomic, or a release one after a fence.
 template <class T, class F> T cuda_atomic(T* p, source_line where, F const& f) {
@@ -108,8 +103,10 @@ template <class T, class F> T cuda_atomic(T* p, source_line where, F const& f) {
 
 template <class T>
 concept cuda_integer = std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> ||
-                       std::same_as<T, unsigned long> || std::same_as<T, long long> ||
-                       std::same_as<T, unsigned long long>;
+    std::same_as<T, unsigned long> || std::same_as<T, long long> || std::same_as<T, unsigned long long>;
+
+template <class T>
+concept cuda_number = cuda_integer<T> || ieee_float<T>;
 
 //! Calls f(lane, that lane's value) for each lane of the mask, lowest first.
 template <class T, class F> void for_each_lane(unsigned mask, T const& value, source_line where, F const& f) {
@@ -149,8 +146,8 @@ inline void __syncthreads(isobit::source_line at = isobit::source_line::here(__b
   isobit::machine::sync_block(at);
 }
 //! How many threads of the block have a vote other than 0; whether any has; whether all have.
-inline int __syncthreads_count(
-    int vote, isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
+inline int __syncthreads_count(int vote,
+                               isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
   return static_cast<int>(isobit::simt::detail::worker::here().count_at_barrier(vote != 0, at));
 }
 inline int __syncthreads_or(int vote,
@@ -256,8 +253,7 @@ inline void __threadfence_block() { isobit::simt::detail::worker::here().fence()
 inline void __threadfence_system() { isobit::simt::detail::worker::here().fence(); }
 
 //! Integers wrap; floats add in order of arrival.
-template <class T>
-  requires(isobit::simt::detail::cuda_integer<T> || isobit::ieee_float<T>)
+template <isobit::simt::detail::cuda_number T>
 T atomicAdd(T* p, std::type_identity_t<T> x,
             isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
   return isobit::simt::detail::cuda_atomic(p, at, [=](T old) {
@@ -272,8 +268,7 @@ T atomicSub(T* p, std::type_identity_t<T> x,
             isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
   return isobit::simt::detail::cuda_atomic(p, at, [=](T old) { return isobit::simt::detail::wrapping_sub(old, x); });
 }
-template <class T>
-  requires(isobit::simt::detail::cuda_integer<T> || std::same_as<T, float>)
+template <isobit::simt::detail::cuda_number T>
 T atomicExch(T* p, std::type_identity_t<T> x,
              isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
   return isobit::simt::detail::cuda_atomic(p, at, [=](T) { return x; });
@@ -296,7 +291,8 @@ inline unsigned atomicInc(unsigned* p, unsigned last,
 //! old == 0 or old > last ? last : old - 1
 inline unsigned atomicDec(unsigned* p, unsigned last,
                           isobit::source_line at = isobit::source_line::here(__builtin_FILE(), __builtin_LINE())) {
-  return isobit::simt::detail::cuda_atomic(p, at, [=](unsigned old) { return old == 0 || old > last ? last : old - 1; });
+  return isobit::simt::detail::cuda_atomic(p, at,
+                                           [=](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 template <isobit::simt::detail::cuda_integer T>
 T atomicAnd(T* p, std::type_identity_t<T> x,

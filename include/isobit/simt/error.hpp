@@ -25,8 +25,8 @@ public:
   kernel_error(error_kind kind, extent3 block, extent3 thread, source_line where, std::string const& text)
       : std::runtime_error(text), kind_(kind), block_(block), thread_(thread), where_(where) {}
   error_kind kind() const { return kind_; }
-  extent3 block() const { return block_; }   //!< the block that is stuck
-  extent3 thread() const { return thread_; } //!< the lowest thread that is stuck, or the one that made the mistake
+  extent3 block() const { return block_; }     //!< the block that is stuck
+  extent3 thread() const { return thread_; }   //!< the lowest thread that is stuck, or the one that made the mistake
   source_line where() const { return where_; } //!< where that thread waits, or made the mistake
 
 private:

@@ -22,7 +22,8 @@ struct last_words {
 
   [[noreturn]] static void say() {
     if (std::exception_ptr const e = std::exchange(error, nullptr)) {
-      std::fputs("isobit::simt: a launch failed while its kernel waited in a destructor or noexcept function:\n", stderr);
+      std::fputs("isobit::simt: a launch failed while its kernel waited in a destructor or noexcept function:\n",
+                 stderr);
       try {
         std::rethrow_exception(e);
       } catch (std::exception const& what) {
@@ -53,9 +54,15 @@ struct job {
     if (started == blocks || abandoned) return false;
     uint64_t const k = started++;
     switch (settings.order) {
-    case schedule::random: rank = order[k]; break;
-    case schedule::in_order: rank = k; break;
-    case schedule::reverse: rank = blocks - 1 - k; break;
+    case schedule::random:
+      rank = order[k];
+      break;
+    case schedule::in_order:
+      rank = k;
+      break;
+    case schedule::reverse:
+      rank = blocks - 1 - k;
+      break;
     }
     note(rank);
     return true;
@@ -83,9 +90,9 @@ struct job {
   uint64_t const blocks;
 
   random_numbers random;
-  std::vector<uint64_t> order;        //!< of the blocks, for random schedules
-  std::vector<worker_base*> active;   //!< those that have a block
-  std::vector<worker_base*> pending;  //!< those that get one when an active worker ends (last first)
+  std::vector<uint64_t> order;       //!< of the blocks, for random schedules
+  std::vector<worker_base*> active;  //!< those that have a block
+  std::vector<worker_base*> pending; //!< those that get one when an active worker ends (last first)
   uint64_t started = 0;
   uint64_t spins = 0; //!< atomic accesses since the last one that changed something
   bool abandoned = false;

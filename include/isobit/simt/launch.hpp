@@ -20,7 +20,8 @@ template <class T>
 concept extent_like = std::integral<std::remove_cvref_t<T>> || std::convertible_to<T, extent3>;
 
 inline void check(config const& c) {
-  if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0) throw invalid_argument("simt::launch", "grid", "at least 1 block");
+  if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0)
+    throw invalid_argument("simt::launch", "grid", "at least 1 block");
   if (c.block.x == 0 || c.block.y == 0 || c.block.z == 0)
     throw invalid_argument("simt::launch", "block", "at least 1 thread");
   if (c.block.count() > 1024 || c.block.z > 64)

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! What the simulator knows of each thread, warp and barrier of a block, and how it puts that into words.
+//! What the simulator knows of each thread, warp and barrier of a block.
 #pragma once
 
 #include <isobit/simt/config.hpp>
 #include <isobit/simt/error.hpp>
 #include <isobit/simt/fiber.hpp>
 
-#include <cstdio>
 #include <cstring>
-#include <string>
 
 namespace isobit::inline bits1::simt::detail {
 
@@ -22,8 +20,8 @@ struct thread_state {
   bool vote = false;
   uint32_t mask = 0;
   uint32_t from = 0;
-  uint32_t votes = 0; //!< of the last ballot, or how many voted at the last barrier
-  uint32_t spins = 0; //!< atomic accesses in a row that changed nothing
+  uint32_t votes = 0;  //!< of the last ballot, or how many voted at the last barrier
+  uint32_t spins = 0;  //!< atomic accesses in a row that changed nothing
   bool fenced = false; //!< has called __threadfence
   source_line where;
   void* last_atomic = nullptr;
@@ -78,29 +76,6 @@ ISOBIT_SIMT_UNSEEN inline void copy_registers(void* to, void const* from, size_t
       asm volatile("" : : : "memory"); // keeps the loop from becoming a call of memcpy
     }
   }
-}
-
-inline std::string text(char const* format, auto... values) {
-  char buffer[512];
-  std::snprintf(buffer, sizeof buffer, format, values...);
-  return buffer;
-}
-
-inline std::string text(extent3 e) { return text("(%u,%u,%u)", e.x, e.y, e.z); }
-inline std::string text(source_line w) { return text("%s:%d", w.file, w.line); }
-
-//! "0-15, 17, 31" from the bits of a mask.
-inline std::string lanes_of(uint32_t mask) {
-  std::string out;
-  for (uint32_t i = 0; i < 32; ++i) {
-    if ((mask >> i & 1) == 0) continue;
-    uint32_t last = i;
-    while (last + 1 < 32 && (mask >> (last + 1) & 1) != 0) ++last;
-    if (!out.empty()) out += ", ";
-    out += last == i ? text("%u", i) : text("%u-%u", i, last);
-    i = last;
-  }
-  return out;
 }
 
 } // namespace isobit::inline bits1::simt::detail

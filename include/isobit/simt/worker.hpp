@@ -4,8 +4,8 @@
 #pragma once
 
 #include <isobit/simt/atomic.hpp>
+#include <isobit/simt/description.hpp>
 #include <isobit/simt/job.hpp>
-#include <isobit/simt/thread_state.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -92,8 +92,8 @@ public:
     t.received = received;
     t.from = from;
     if (from >= machine::warp_width || (mask >> from & 1) == 0)
-      fail(error_kind::bad_lane, text("a shuffle of mask 0x%08x reads lane %u, which the mask does not hold, %s:%d", mask,
-                                      from, where.file, where.line));
+      fail(error_kind::bad_lane, text("a shuffle of mask 0x%08x reads lane %u, which the mask does not hold, %s:%d",
+                                      mask, from, where.file, where.line));
     meet(waiting::shuffle, mask, static_cast<uint32_t>(bytes));
   }
 
@@ -185,7 +185,7 @@ private:
 
   void prepare_shared(size_t bytes) {
     if (bytes != dynamic_bytes_) {
-      dynamic_.reset(bytes == 0 ? nullptr : ::operator new(bytes, std::align_val_t{128}));
+      dynamic_.reset(bytes == 0 ? nullptr : ::operator new (bytes, std::align_val_t{128}));
       dynamic_bytes_ = bytes;
     }
     if (bytes != 0) std::memset(dynamic_.get(), 0xff, bytes);
@@ -194,7 +194,8 @@ private:
   void prepare_fibers(size_t stack_bytes) {
     if (stack_bytes != stack_bytes_) fibers_.clear();
     stack_bytes_ = stack_bytes;
-    while (fibers_.size() < threads_) fibers_.push_back(std::make_unique<fiber>(stack_bytes, &worker::run_threads, this));
+    while (fibers_.size() < threads_)
+      fibers_.push_back(std::make_unique<fiber>(stack_bytes, &worker::run_threads, this));
   }
 
   void prepare_warps() {
@@ -387,8 +388,8 @@ private:
 
   void check_mask(warp_state const& w, uint32_t mask, uint32_t lane, source_line where) {
     if ((mask >> lane & 1) == 0)
-      fail(error_kind::bad_mask, text("lane %u calls with mask 0x%08x, which does not hold it, %s:%d", lane, mask,
-                                      where.file, where.line));
+      fail(error_kind::bad_mask,
+           text("lane %u calls with mask 0x%08x, which does not hold it, %s:%d", lane, mask, where.file, where.line));
     if ((mask & ~w.present) != 0)
       fail(error_kind::bad_mask, text("mask 0x%08x names lanes %s, which the warp does not have, %s:%d", mask,
                                       lanes_of(mask & ~w.present).c_str(), where.file, where.line));
@@ -471,7 +472,8 @@ private:
   // Perhaps lets another resident block run. May throw `abandoned` on a simulated thread's stack.
   void hand_over() {
     if (job_->active.size() < 2) return;
-    size_t const mine = static_cast<size_t>(std::find(job_->active.begin(), job_->active.end(), this) - job_->active.begin());
+    size_t const mine =
+        static_cast<size_t>(std::find(job_->active.begin(), job_->active.end(), this) - job_->active.begin());
     size_t const next = job_->choose(mine);
     if (next == mine) return;
     ++job_->result.handovers;
@@ -484,7 +486,8 @@ private:
   // A mistake of the running thread.
   [[noreturn]] void fail(error_kind kind, std::string const& what) {
     thread_state const& t = *running_;
-    throw_error(kind, t, text("isobit::simt: block %s, thread %s: ", text(block_).c_str(), text(t.index).c_str()) + what);
+    throw_error(kind, t,
+                text("isobit::simt: block %s, thread %s: ", text(block_).c_str(), text(t.index).c_str()) + what);
   }
 
   // The block cannot go on.
@@ -498,7 +501,7 @@ private:
     throw_error(kind, *first,
                 text("isobit::simt: %s\n  block %s of grid %s; threads by rank, block of %s:", headline,
                      text(block_).c_str(), text(job_->settings.grid).c_str(), text(job_->settings.block).c_str()) +
-                    describe_threads());
+                    describe_threads(thread_.data(), warp_.data(), threads_));
   }
 
   [[noreturn]] void throw_error(error_kind kind, thread_state const& t, std::string const& what) {
@@ -507,51 +510,8 @@ private:
     throw abandoned{};
   }
 
-  std::string describe_threads() const {
-    std::string out;
-    int lines = 0;
-    for (uint32_t first = 0, last; first < threads_; first = last + 1) {
-      std::string const what = describe(first);
-      last = first;
-      while (last + 1 < threads_ && describe(last + 1) == what) ++last;
-      if (++lines > 18) return out + text("\n  ... and %u more threads", threads_ - first);
-      out += first == last ? text("\n  thread %u: ", first) : text("\n  threads %u-%u: ", first, last);
-      out += what;
-    }
-    return out;
-  }
-
-  std::string describe(uint32_t rank) const {
-    thread_state const& t = thread_[rank];
-    std::string const at = ", " + text(t.where);
-    switch (t.wait) {
-    case waiting::nothing: return t.spins >= 2 ? "at an atomic" + at : "able to run";
-    case waiting::start: return "not started";
-    case waiting::finished: return "exited";
-    case waiting::block_barrier: return "at the block barrier" + at;
-    case waiting::warp_barrier: return "at the warp barrier" + missing(rank) + at;
-    case waiting::shuffle: return "in a shuffle" + missing(rank) + at;
-    case waiting::ballot: return "in a ballot" + missing(rank) + at;
-    }
-    return {};
-  }
-
-  // Whom the thread's collective still waits for.
-  std::string missing(uint32_t rank) const {
-    warp_state const& w = warp_[rank / machine::warp_width];
-    uint32_t const mask = thread_[rank].mask;
-    std::string out = text(" of mask 0x%08x", mask);
-    for (uint32_t g = 0; g < w.groups; ++g) {
-      if (w.group[g].mask != mask) continue;
-      uint32_t const absent = mask & ~w.group[g].arrived;
-      if ((absent & ~w.exited) != 0) out += "; lanes " + lanes_of(absent & ~w.exited) + " have not arrived";
-      if ((absent & w.exited) != 0) out += "; lanes " + lanes_of(absent & w.exited) + " have exited";
-    }
-    return out;
-  }
-
   struct free_aligned {
-    void operator()(void* p) const { ::operator delete(p, std::align_val_t{128}); }
+    void operator()(void* p) const { ::operator delete (p, std::align_val_t{128}); }
   };
 
   job* job_ = nullptr;

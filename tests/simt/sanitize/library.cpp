@@ -28,10 +28,11 @@ int main() {
     float out = 0;
     isobit::simt::launch(c, device::reduce_kernel<isobit::tree, contiguous<float>, plain<float>>,
                          contiguous<float>{x.data()}, n, &out, static_cast<void*>(workspace.data()), plain<float>{});
-    isobit::simt::launch(c, device::segmented_scan_by_block_kernel<64, contiguous<float>, std::int64_t, result, plain<float>>,
-                         contiguous<float>{x.data()}, offsets.data(), std::uint64_t(6), result{y.data()}, plain<float>{});
-    isobit::simt::launch(c, device::quantize_kernel<recipe, float>, static_cast<float const*>(x.data()), std::uint64_t(64),
-                         std::uint64_t(64), codes.data(), scales.data());
+    isobit::simt::launch(
+        c, device::segmented_scan_by_block_kernel<64, contiguous<float>, std::int64_t, result, plain<float>>,
+        contiguous<float>{x.data()}, offsets.data(), std::uint64_t(6), result{y.data()}, plain<float>{});
+    isobit::simt::launch(c, device::quantize_kernel<recipe, float>, static_cast<float const*>(x.data()),
+                         std::uint64_t(64), std::uint64_t(64), codes.data(), scales.data());
     isobit::digest_sum sum;
     isobit::simt::launch(c, device::digest_range_kernel<>, reinterpret_cast<unsigned char const*>(x.data()),
                          std::uint64_t(n * 4), std::uint64_t(0), &sum);

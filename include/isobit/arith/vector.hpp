@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
 //! The operations of arith/op.hpp on the vector types of g++ and clang, for hosts: `vec<float, 8>` and its like. Element
-//! by element the same bits as the scalar operations, under the same flags, at the speed of unguarded vector code: the
-//! empty asm statements act on whole registers.
+//! by element the same bits as the scalar operations, under the same flags, at the speed of unguarded vector code: one
+//! instruction in an asm statement for each register.
 //!
 //! `native<T>` is the vector that fills one register of the target (16 bytes; 32 with AVX; 64 with AVX-512). Wider
 //! vectors work everywhere by halves, though slower, and compilers warn (-Wpsabi) where such a one is passed by value.
@@ -124,75 +124,123 @@ template <class V> using int_vector = vec<ordered_int<element_of<V>>, width_of<V
 template <class V> ISOBIT_VECTOR int_vector<V> ints(V const& v) { return __builtin_bit_cast(int_vector<V>, v); }
 template <class V> ISOBIT_VECTOR V floats(int_vector<V> const& v) { return __builtin_bit_cast(V, v); }
 
-// As `pin` of arith/op.hpp, which nvcc's device pass does not have.
-template <class V> ISOBIT_VECTOR void pin_vector(V& a) {
-#if defined(__x86_64__)
-  asm("" : "+x"(a));
-#elif defined(__aarch64__)
-  auto b = ints(a); // with -fno-signed-zeros, g++ puts a constant -0 into a register as +0
-  asm("" : "+w"(b));
-  a = floats<V>(b);
-#else
-  asm("" : "+m"(a));
-#endif
-}
-template <class V> ISOBIT_VECTOR void pin_vector(V& a, V& b) {
-#if defined(__x86_64__)
-  asm("" : "+x"(a), "+x"(b));
-#elif defined(__aarch64__)
-  pin_vector(a);
-  pin_vector(b);
-#else
-  asm("" : "+m"(a), "+m"(b));
-#endif
-}
 template <class V> inline constexpr bool fits_register = sizeof(V) <= register_bytes;
 
-template <class V> ISOBIT_VECTOR V vector_div(V a, V b) {
+// Operands are integers on aarch64: with -fno-signed-zeros, g++ puts a constant -0 into a register as +0.
+template <class V> ISOBIT_VECTOR V vector_add(V const& a, V const& b) {
+  V r;
   [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
 #if defined(__x86_64__) && defined(__AVX__)
   if constexpr (single)
-    asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+    asm("vaddps {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "%x"(a), "x"(b));
   else
-    asm("vdivpd {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+    asm("vaddpd {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "%x"(a), "x"(b));
 #elif defined(__x86_64__)
   if constexpr (single)
-    asm("divps {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+    asm("addps {%2, %0|%0, %2}" : "=x"(r) : "%0"(a), "x"(b));
   else
-    asm("divpd {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+    asm("addpd {%2, %0|%0, %2}" : "=x"(r) : "%0"(a), "x"(b));
 #elif defined(__aarch64__)
-  pin_vector(a, b);
   if constexpr (single)
-    asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
+    asm("fadd %0.4s, %1.4s, %2.4s" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
   else
-    asm("fdiv %0.2d, %0.2d, %1.2d" : "+w"(a) : "w"(b));
+    asm("fadd %0.2d, %1.2d, %2.2d" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
 #else
-  for (int i = 0; i < width_of<V>; ++i) a[i] = isobit::div(a[i], b[i]);
+  for (int i = 0; i < width_of<V>; ++i) r[i] = isobit::add(a[i], b[i]);
 #endif
-  return a;
+  return r;
 }
-template <class V> ISOBIT_VECTOR V vector_sqrt(V a) {
+template <class V> ISOBIT_VECTOR V vector_sub(V const& a, V const& b) {
+  V r;
   [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
 #if defined(__x86_64__) && defined(__AVX__)
   if constexpr (single)
-    asm("vsqrtps %0, %0" : "+x"(a));
+    asm("vsubps {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "x"(a), "x"(b));
   else
-    asm("vsqrtpd %0, %0" : "+x"(a));
+    asm("vsubpd {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "x"(a), "x"(b));
 #elif defined(__x86_64__)
   if constexpr (single)
-    asm("sqrtps %0, %0" : "+x"(a));
+    asm("subps {%2, %0|%0, %2}" : "=x"(r) : "0"(a), "x"(b));
   else
-    asm("sqrtpd %0, %0" : "+x"(a));
+    asm("subpd {%2, %0|%0, %2}" : "=x"(r) : "0"(a), "x"(b));
 #elif defined(__aarch64__)
-  pin_vector(a);
   if constexpr (single)
-    asm("fsqrt %0.4s, %0.4s" : "+w"(a));
+    asm("fsub %0.4s, %1.4s, %2.4s" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
   else
-    asm("fsqrt %0.2d, %0.2d" : "+w"(a));
+    asm("fsub %0.2d, %1.2d, %2.2d" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
 #else
-  for (int i = 0; i < width_of<V>; ++i) a[i] = isobit::sqrt(a[i]);
+  for (int i = 0; i < width_of<V>; ++i) r[i] = isobit::sub(a[i], b[i]);
 #endif
-  return a;
+  return r;
+}
+template <class V> ISOBIT_VECTOR V vector_mul(V const& a, V const& b) {
+  V r;
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__AVX__)
+  if constexpr (single)
+    asm("vmulps {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "%x"(a), "x"(b));
+  else
+    asm("vmulpd {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "%x"(a), "x"(b));
+#elif defined(__x86_64__)
+  if constexpr (single)
+    asm("mulps {%2, %0|%0, %2}" : "=x"(r) : "%0"(a), "x"(b));
+  else
+    asm("mulpd {%2, %0|%0, %2}" : "=x"(r) : "%0"(a), "x"(b));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fmul %0.4s, %1.4s, %2.4s" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
+  else
+    asm("fmul %0.2d, %1.2d, %2.2d" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
+#else
+  for (int i = 0; i < width_of<V>; ++i) r[i] = isobit::mul(a[i], b[i]);
+#endif
+  return r;
+}
+template <class V> ISOBIT_VECTOR V vector_div(V const& a, V const& b) {
+  V r;
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__AVX__)
+  if constexpr (single)
+    asm("vdivps {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "x"(a), "x"(b));
+  else
+    asm("vdivpd {%2, %1, %0|%0, %1, %2}" : "=x"(r) : "x"(a), "x"(b));
+#elif defined(__x86_64__)
+  if constexpr (single)
+    asm("divps {%2, %0|%0, %2}" : "=x"(r) : "0"(a), "x"(b));
+  else
+    asm("divpd {%2, %0|%0, %2}" : "=x"(r) : "0"(a), "x"(b));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fdiv %0.4s, %1.4s, %2.4s" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
+  else
+    asm("fdiv %0.2d, %1.2d, %2.2d" : "=w"(r) : "w"(ints(a)), "w"(ints(b)));
+#else
+  for (int i = 0; i < width_of<V>; ++i) r[i] = isobit::div(a[i], b[i]);
+#endif
+  return r;
+}
+template <class V> ISOBIT_VECTOR V vector_sqrt(V const& a) {
+  V r;
+  [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
+#if defined(__x86_64__) && defined(__AVX__)
+  if constexpr (single)
+    asm("vsqrtps {%1, %0|%0, %1}" : "=x"(r) : "x"(a));
+  else
+    asm("vsqrtpd {%1, %0|%0, %1}" : "=x"(r) : "x"(a));
+#elif defined(__x86_64__)
+  if constexpr (single)
+    asm("sqrtps {%1, %0|%0, %1}" : "=x"(r) : "x"(a));
+  else
+    asm("sqrtpd {%1, %0|%0, %1}" : "=x"(r) : "x"(a));
+#elif defined(__aarch64__)
+  if constexpr (single)
+    asm("fsqrt %0.4s, %1.4s" : "=w"(r) : "w"(ints(a)));
+  else
+    asm("fsqrt %0.2d, %1.2d" : "=w"(r) : "w"(ints(a)));
+#else
+  for (int i = 0; i < width_of<V>; ++i) r[i] = isobit::sqrt(a[i]);
+#endif
+  return r;
 }
 template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
   [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
@@ -202,12 +250,12 @@ template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
   else
     asm("vfmadd231pd {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
 #elif defined(__aarch64__)
-  pin_vector(a, b);
-  pin_vector(c);
+  auto sum = ints(c);
   if constexpr (single)
-    asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
+    asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(sum) : "w"(ints(a)), "w"(ints(b)));
   else
-    asm("fmla %0.2d, %1.2d, %2.2d" : "+w"(c) : "w"(a), "w"(b));
+    asm("fmla %0.2d, %1.2d, %2.2d" : "+w"(sum) : "w"(ints(a)), "w"(ints(b)));
+  c = floats<V>(sum);
 #else
   for (int i = 0; i < width_of<V>; ++i) c[i] = isobit::fma(a[i], b[i], c[i]);
 #endif
@@ -236,34 +284,22 @@ template <class V> ISOBIT_VECTOR V nan_if(int_vector<V> const& mask, V const& ot
 
 //! a + b, a - b, a * b, a / b, a * b + c (rounded once), and square roots, element by element.
 template <float_vector V> ISOBIT_VECTOR V add(V a, V b) {
-  if constexpr (!detail::fits_register<V>) {
+  if constexpr (!detail::fits_register<V>)
     return join(add(low_half(a), low_half(b)), add(high_half(a), high_half(b)));
-  } else {
-    detail::pin_vector(a, b);
-    a = a + b;
-    detail::pin_vector(a);
-    return a;
-  }
+  else
+    return detail::vector_add(a, b);
 }
 template <float_vector V> ISOBIT_VECTOR V sub(V a, V b) {
-  if constexpr (!detail::fits_register<V>) {
+  if constexpr (!detail::fits_register<V>)
     return join(sub(low_half(a), low_half(b)), sub(high_half(a), high_half(b)));
-  } else {
-    detail::pin_vector(a, b);
-    a = a - b;
-    detail::pin_vector(a);
-    return a;
-  }
+  else
+    return detail::vector_sub(a, b);
 }
 template <float_vector V> ISOBIT_VECTOR V mul(V a, V b) {
-  if constexpr (!detail::fits_register<V>) {
+  if constexpr (!detail::fits_register<V>)
     return join(mul(low_half(a), low_half(b)), mul(high_half(a), high_half(b)));
-  } else {
-    detail::pin_vector(a, b);
-    a = a * b;
-    detail::pin_vector(a);
-    return a;
-  }
+  else
+    return detail::vector_mul(a, b);
 }
 template <float_vector V> ISOBIT_VECTOR V div(V a, V b) {
   if constexpr (!detail::fits_register<V>)

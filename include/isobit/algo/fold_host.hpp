@@ -47,43 +47,50 @@ ISOBIT_HD constexpr typename Acc::state fold_leaves(uint64_t first, uint64_t n, 
 }
 
 #if !defined(ISOBIT_ON_DEVICE)
-// The accumulators that host_sums.hpp can run on vectors, over arrays of `T`.
+// Arrays and accumulators that host_sums.hpp runs on vectors.
 template <class Load, class A> inline constexpr bool has_host_sums = false;
 template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<T>> = true;
+template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<T>> = true;
+template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<float>> = true;
+template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<float>> = true;
 
-// One pass: out[k] = node(level, k) over in[0..n), where `leaf(i)` is the state of in[i]. Returns how many.
-template <class Isa, bool Ahead, class T, class Leaf, class A>
-uint64_t raise_levels(T const* in, uint64_t n, typename A::state* out, Leaf const& leaf, A const& acc) {
-  constexpr int level = Isa::template level<T>;
-  constexpr uint64_t group = Isa::template group<T>;
-  uint64_t const groups = n / group;
-  Isa::template sums<Ahead>(in, out, groups);
-  uint64_t i = groups * group, k = i >> level;
-  for (; n - i >= (1u << level); i += 1u << level) out[k++] = full_node<level>(i, leaf, acc);
-  if (i < n) out[k++] = fold_leaves(i, n - i, leaf, acc);
-  return k;
+// Appends to `out` the nodes `level` levels above in[0..n), where `leaf(i)` is the state of in[i]; the last is ragged.
+template <class Isa, class Array, class Out, class Leaf, class A>
+void raise_levels(Array const& in, uint64_t n, Out& out, Leaf const& leaf, A const& acc) {
+  constexpr int level = Isa::level;
+  constexpr uint64_t step = 256 / sizeof(typename A::result);
+  uint64_t const steps = n / step;
+  if (!Isa::template raise<A, false>(in, out, steps)) Isa::template raise<A, true>(in, out, steps);
+  out.count += steps * step >> level;
+  uint64_t i = steps * step;
+  for (; n - i >= (1u << level); i += 1u << level) out.push(full_node<level>(i, leaf, acc));
+  if (i < n) out.push(fold_leaves(i, n - i, leaf, acc));
 }
 
-// The elements of one block: large enough to hide the scalar end of its tree, small enough for the first-level cache.
-inline constexpr int block_level = 12;
+// Elements are taken in tiles so small that the nodes over one stay in the first-level cache while the elements stream
+// through it; the nodes over the tiles of a block go on together, so that the scalar end of a tree is rare.
+inline constexpr int tile_level = 11, block_level = 15;
 
 // The tree over x[0..n), 1 <= n <= 2^block_level.
 template <class Isa, class T, class A> typename A::state fold_block(T const* x, uint64_t n, A const& acc) {
-  using state = typename A::state;
-  constexpr int level = Isa::template level<T>;
-  state a[1 << (block_level - level)], b[1 << (block_level - 2 * level)];
-  state *in = a, *out = b;
-  auto const node = [&](uint64_t i) { return in[i]; };
-  n = raise_levels<Isa, true>(x, n, a, [&](uint64_t i) { return acc.lift(x[i]); }, acc);
-  while (n > 16) {
-    n = raise_levels<Isa, false>(in, n, out, node, acc);
-    state* const other = in;
-    in = out;
-    out = other;
+  constexpr int level = Isa::level;
+  constexpr uint64_t tile = uint64_t{1} << tile_level;
+  node_array<A, (tile >> level)> low;
+  node_array<A, (1u << (block_level - 2 * level))> high;
+  auto const in_low = [&](uint64_t i) { return low.get(i); };
+  auto const in_high = [&](uint64_t i) { return high.get(i); };
+  for (; n > 0; n -= n < tile ? n : tile, x += tile) {
+    low.count = 0;
+    raise_levels<Isa>(leaf_array<T>{x}, n < tile ? n : tile, low, [&](uint64_t i) { return acc.lift(decode_element(x[i])); }, acc);
+    raise_levels<Isa>(low, low.count, high, in_low, acc);
   }
-  if (n == 16) return full_node<4>(0, node, acc);
-  if (n == 8) return full_node<3>(0, node, acc);
-  return fold_leaves(0, n, node, acc);
+  while (high.count > 16) { // at most 512 nodes become at most 64, which fit into `low`
+    low.count = 0;
+    raise_levels<Isa>(high, high.count, low, in_high, acc);
+    high.count = 0;
+    for (uint64_t i = 0; i < low.count; ++i) high.push(low.get(i));
+  }
+  return fold_leaves(0, high.count, in_high, acc);
 }
 
 template <class Isa, class T, class A> typename A::state fold_blocks(T const* x, uint64_t n, A const& acc) {
@@ -94,7 +101,6 @@ template <class Isa, class T, class A> typename A::state fold_blocks(T const* x,
     pending.push(acc, fold_block<Isa>(x + i, n - i < block ? n - i : block, acc), block_level);
   return pending.fold(acc);
 }
-
 #endif
 
 // The tree over load(first) ... load(first + n - 1) on this thread.
@@ -103,8 +109,8 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
 #if !defined(ISOBIT_ON_DEVICE)
   if constexpr (has_host_sums<Load, A>) {
     if (n >= 64) {
-#if defined(ISOBIT_HAS_AVX2_CODE)
-      if (isa_avx2::available()) return fold_blocks<isa_avx2>(load.data + first, n, acc);
+#if defined(ISOBIT_HAS_ISA_AVX2)
+      if (has_avx2()) return fold_blocks<isa_avx2>(load.data + first, n, acc);
 #endif
       return fold_blocks<isa_base>(load.data + first, n, acc);
     }
@@ -121,8 +127,8 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
 //! several threads at once when the executor has them. The caller (`reduce`) sets the floating-point environment of this
 //! thread; jobs set that of theirs.
 //!
-//! Arrays of float and double with `plain` run on vector registers: 256 bytes a step, even and odd lanes of neighbouring
-//! vectors added, nodes of up to 4096 elements kept in the first-level cache. All else is called element by element.
+//! Arrays of floats of any format with `plain` or `compensated` run on vector registers: 256 bytes a step, even and odd
+//! lanes of neighbouring vectors combined, in blocks of 16384 elements. All else is called element by element.
 template <class Executor, class Load, accumulator A>
 typename A::state fold(host<Executor> const& g, uint64_t n, Load const& load, A const& acc) {
   using state = typename A::state;

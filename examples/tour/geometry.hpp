@@ -16,7 +16,6 @@ struct geometry {
 };
 
 //! Narrow, odd, usual and wide blocks; one block, some, many; aligned arrays and others.
-inline constexpr std::array<geometry, 5> geometries{
-    {{32, 5, 0}, {96, 3, 1}, {256, 8, 0}, {1000, 2, 3}, {7, 1, 2}}};
+inline constexpr std::array<geometry, 5> geometries{{{32, 5, 0}, {96, 3, 1}, {256, 8, 0}, {1000, 2, 3}, {7, 1, 2}}};
 
 } // namespace tour

@@ -72,7 +72,17 @@ public:
     tour::sum_rows<<<geometry_.grid, geometry_.width>>>(x, rows, cols, sums, norms);
     check(cudaGetLastError(), "sum_rows");
   }
-  template <class T> void scan_rows(T const* x, std::uint64_t rows, std::uint64_t cols, float* out) const;
+  template <class T>
+  void scan_segments(T const* x, std::uint64_t n, std::uint64_t const* offsets, std::uint64_t segments,
+                     float* out) const {
+    // The tour's own kernel in every geometry, isobit's launcher in one.
+    if (geometry_.width == 256) {
+      isobit::device::segmented_inclusive_scan(nullptr, x, n, offsets, segments, out);
+    } else {
+      tour::scan_segments<<<geometry_.grid, geometry_.width>>>(x, offsets, segments, out);
+      check(cudaGetLastError(), "scan_segments");
+    }
+  }
 
   template <class Recipe, class T>
   void quantize(Recipe, T const* x, std::uint64_t rows, std::uint64_t cols, typename Recipe::element* codes,
@@ -86,7 +96,7 @@ public:
     isobit::device::dequantize_kernel<Recipe><<<geometry_.grid, geometry_.width>>>(codes, scales, rows, cols, out);
     check(cudaGetLastError(), "dequantize");
   }
-  template <class T> std::vector<std::uint64_t> digests(T const* x, std::uint64_t n) const {
+  template <class T> array_digests digests(T const* x, std::uint64_t n) const {
     std::uint64_t const bytes = n * sizeof(T);
     device_array<isobit::digest_sum> const sums(isobit::digest_chunks(bytes, chunk_bytes), 0);
     digest_chunks<<<geometry_.grid, geometry_.width>>>(reinterpret_cast<unsigned char const*>(x), bytes, chunk_bytes,
@@ -111,11 +121,8 @@ gpu_state find_gpu() {
   return {properties.name, ""};
 }
 
-template <class T> outputs compute_on_gpu(matrix<T> const& m, geometry const& g) {
-  return compute(gpu_target(g), m);
-}
-template outputs compute_on_gpu(matrix<float> const&, geometry const&);
-template outputs compute_on_gpu(matrix<isobit::bf16> const&, geometry const&);
-template outputs compute_on_gpu(matrix<isobit::f16> const&, geometry const&);
+outputs compute_on_gpu(matrix<float> const& m, geometry const& g) { return compute(gpu_target(g), m); }
+outputs compute_on_gpu(matrix<isobit::bf16> const& m, geometry const& g) { return compute(gpu_target(g), m); }
+outputs compute_on_gpu(matrix<isobit::f16> const& m, geometry const& g) { return compute(gpu_target(g), m); }
 
 } // namespace tour

@@ -40,7 +40,11 @@ public:
       norms[r] = isobit::sqrt(isobit::reduce(host_, cols, isobit::map(row, square{})));
     }
   }
-  template <class T> void scan_rows(T const* x, std::uint64_t rows, std::uint64_t cols, float* out) const;
+  template <class T>
+  void scan_segments(T const* x, std::uint64_t n, std::uint64_t const* offsets, std::uint64_t segments,
+                     float* out) const {
+    isobit::segmented_inclusive_scan(host_, x, n, offsets, segments, out);
+  }
 
   template <class Recipe, class T>
   void quantize(Recipe recipe, T const* x, std::uint64_t rows, std::uint64_t cols, typename Recipe::element* codes,
@@ -52,7 +56,7 @@ public:
                   std::uint64_t rows, std::uint64_t cols, float* out) const {
     isobit::dequantize(host_, recipe, codes, scales, rows, cols, out);
   }
-  template <class T> std::vector<std::uint64_t> digests(T const* x, std::uint64_t n) const {
+  template <class T> array_digests digests(T const* x, std::uint64_t n) const {
     std::uint64_t const bytes = n * sizeof(T);
     std::vector<isobit::digest_sum> sums(isobit::digest_chunks(bytes, chunk_bytes));
     isobit::chunk_sums(host_, x, bytes, chunk_bytes, sums.data());

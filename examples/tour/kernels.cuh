@@ -7,6 +7,7 @@
 #include <isobit/algo/digest.hpp>
 #include <isobit/algo/load.hpp>
 #include <isobit/reduce.hpp>
+#include <isobit/scan.hpp>
 
 #include "work.hpp"
 
@@ -30,9 +31,20 @@ __global__ void sum_rows(T const* x, std::uint64_t rows, std::uint64_t cols, flo
   }
 }
 
+//! The running sums of each segment [offsets[s], offsets[s + 1]) of x. Any grid; blocks of 1 to 1024 threads.
+template <class T>
+__global__ void scan_segments(T const* x, std::uint64_t const* offsets, std::uint64_t segments, float* out) {
+  __shared__ isobit::block<1024>::storage<float> smem;
+  auto block = isobit::block(smem);
+  for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
+    std::uint64_t first = offsets[s], length = offsets[s + 1] - first;
+    isobit::inclusive_scan(block, x + first, length, out + first);
+  }
+}
+
 //! The digest sum of each chunk of `bytes` bytes of memory. Any grid; blocks of 1 to 1024 threads.
-inline __global__ void digest_chunks(unsigned char const* data, std::uint64_t bytes, std::uint64_t chunk,
-                                     isobit::digest_sum* sums) {
+__global__ void digest_chunks(unsigned char const* data, std::uint64_t bytes, std::uint64_t chunk,
+                              isobit::digest_sum* sums) {
   __shared__ isobit::block<1024>::storage<isobit::digest_sum> smem;
   auto block = isobit::block(smem);
   for (std::uint64_t first = blockIdx.x * chunk; first < bytes; first += gridDim.x * chunk) {

@@ -27,10 +27,14 @@ template <class T> matrix<T> as_matrix(tensor const& t) {
 inline std::optional<any_matrix> load(tensor const& t) {
   if (t.count() == 0) return {};
   switch (t.type) {
-  case dtype::f32: return as_matrix<float>(t);
-  case dtype::bf16: return as_matrix<isobit::bf16>(t);
-  case dtype::f16: return as_matrix<isobit::f16>(t);
-  default: return {};
+  case dtype::f32:
+    return as_matrix<float>(t);
+  case dtype::bf16:
+    return as_matrix<isobit::bf16>(t);
+  case dtype::f16:
+    return as_matrix<isobit::f16>(t);
+  default:
+    return {};
   }
 }
 

@@ -29,12 +29,12 @@ struct target_result {
     ++launches;
     last = std::move(got);
     difference = tour::difference(expected, last);
-    if (!difference.empty() && !how.empty()) difference += " (" + how + ")";
+    if (!difference.empty() && !how.empty()) difference += "; " + how;
   }
 };
 
 std::string describe(geometry const& g) {
-  return std::to_string(g.grid) + " blocks of " + std::to_string(g.width) + ", arrays shifted by " +
+  return std::to_string(g.grid) + " x " + std::to_string(g.width) + " threads, arrays shifted by " +
          std::to_string(g.shift) + ", seed " + std::to_string(g.seed);
 }
 
@@ -126,9 +126,9 @@ int run(options const& o) {
   auto const file = safetensors::read(o.data);
   auto gpu = find_gpu();
   std::printf("isobit's tour of %s\n", o.data.c_str());
-  std::printf("reference: host, 1 thread; %s\n", gpu.name ? ("GPU: " + *gpu.name).c_str()
-                                                          : ("no GPU here: skipped (" + gpu.reason + ")").c_str());
-  std::printf("simulated GPU: %zu launch geometries, %u schedules each\n\n", geometries.size(), o.seeds);
+  std::printf("reference: host, 1 thread; %s\n",
+              gpu.name ? ("GPU: " + *gpu.name).c_str() : ("no GPU here: skipped (" + gpu.reason + ")").c_str());
+  std::printf("simulated GPU: %zu launch geometries, %u schedule(s) each\n\n", geometries.size(), o.seeds);
 
   tour_guide guide(o, std::move(gpu));
   print_heading();

@@ -20,6 +20,12 @@ template <class T> struct matrix {
     for (T const& e : elements) result.push_back(isobit::decode_element(e));
     return result;
   }
+  //! Where each row starts, and where the last one ends: the rows as segments, in CSR form.
+  std::vector<std::uint64_t> row_offsets() const {
+    std::vector<std::uint64_t> result;
+    for (std::uint64_t r = 0; r <= rows; ++r) result.push_back(r * cols);
+    return result;
+  }
 };
 
 } // namespace tour

@@ -9,11 +9,9 @@ namespace tour {
 
 gpu_state find_gpu() { return {{}, "built without nvcc"}; }
 
-template <class T> outputs compute_on_gpu(matrix<T> const&, geometry const&) {
-  throw std::runtime_error("there is no GPU");
-}
-template outputs compute_on_gpu(matrix<float> const&, geometry const&);
-template outputs compute_on_gpu(matrix<isobit::bf16> const&, geometry const&);
-template outputs compute_on_gpu(matrix<isobit::f16> const&, geometry const&);
+static outputs refuse() { throw std::runtime_error("there is no GPU"); }
+outputs compute_on_gpu(matrix<float> const&, geometry const&) { return refuse(); }
+outputs compute_on_gpu(matrix<isobit::bf16> const&, geometry const&) { return refuse(); }
+outputs compute_on_gpu(matrix<isobit::f16> const&, geometry const&) { return refuse(); }
 
 } // namespace tour

@@ -20,7 +20,7 @@
 namespace tour {
 
 //! What not to do: the additions come in the order in which the threads arrive.
-inline __global__ void sum_with_atomics(float const* x, std::uint64_t n, float* sum) {
+__global__ void sum_with_atomics(float const* x, std::uint64_t n, float* sum) {
   std::uint64_t i = std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd(sum, x[i]);
 }
@@ -84,7 +84,8 @@ inline other_sums sum_otherwise(std::span<float const> x, unsigned seeds) {
   unsigned const width = 256, blocks = static_cast<unsigned>((x.size() + width - 1) / width);
   for (unsigned seed = 0; seed < seeds; ++seed) {
     float sum = 0;
-    isobit::simt::launch({.grid = {blocks}, .block = {width}, .seed = seed}, sum_with_atomics, x.data(), x.size(), &sum);
+    isobit::simt::launch({.grid = {blocks}, .block = {width}, .seed = seed}, sum_with_atomics, x.data(), x.size(),
+                         &sum);
     result.atomics.add(sum);
   }
   for (std::size_t const ranks : rank_counts) {

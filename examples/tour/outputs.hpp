@@ -19,34 +19,39 @@ struct mx_copy {
   float relative_rms = 0;  //!< sqrt(sum (x - copy)^2 / sum x^2)
 };
 
-//! The digests of the chunks of one array: a difference names its chunk.
-struct digest_list {
-  std::string of;
+//! The digests of one array and of its chunks: a difference names its chunk.
+struct array_digests {
   std::vector<std::uint64_t> chunks;
+  std::uint64_t whole = 0;
+};
+struct named_digests {
+  std::string of;
+  array_digests digests;
 };
 
 struct outputs {
   float sum = 0, compensated_sum = 0;
   std::vector<float> row_sums, row_norms, row_scans;
   mx_copy floor, rceil;
-  std::vector<digest_list> digests; //!< of the input, then of every array above
+  std::vector<named_digests> digests; //!< of the input, then of every array above
 };
 
-//! The bytes of one output.
+//! The bytes of one output: an array, or a single number.
 struct part {
   std::string name;
   std::span<std::byte const> bytes;
-  std::size_t element;
+  std::size_t element; //!< bytes of one number
+  bool is_array;
 };
 
 //! All parts of `o`, in a fixed order. They point into `o`.
 inline std::vector<part> parts(outputs const& o) {
   std::vector<part> result;
   auto const list = [&](std::string const& name, auto const& values) {
-    result.push_back({name, std::as_bytes(std::span(values)), sizeof(values[0])});
+    result.push_back({name, std::as_bytes(std::span(values)), sizeof(values[0]), true});
   };
   auto const one = [&](std::string const& name, auto const& value) {
-    result.push_back({name, std::as_bytes(std::span(&value, 1)), sizeof value});
+    result.push_back({name, std::as_bytes(std::span(&value, 1)), sizeof value, false});
   };
   auto const copy = [&](std::string const& name, mx_copy const& c) {
     list(name + " code", c.codes);
@@ -54,7 +59,10 @@ inline std::vector<part> parts(outputs const& o) {
     one(name + " largest error", c.largest_error);
     one(name + " relative rms", c.relative_rms);
   };
-  for (auto const& d : o.digests) list("digest of " + d.of + ", chunk", d.chunks);
+  for (auto const& [of, digests] : o.digests) {
+    list("digest of " + of + ", chunk", digests.chunks);
+    one("digest of " + of, digests.whole);
+  }
   one("sum", o.sum);
   one("compensated sum", o.compensated_sum);
   list("row sum", o.row_sums);
@@ -65,7 +73,7 @@ inline std::vector<part> parts(outputs const& o) {
   return result;
 }
 
-//! The first place where `got` differs from `expected` in any bit ("row norm 17", say), and how many others do;
+//! The first place where `got` differs from `expected` in any bit ("row norm 17", say), and how many more do;
 //! "" where none does.
 inline std::string difference(outputs const& expected, outputs const& got) {
   auto const a = parts(expected), b = parts(got);
@@ -77,12 +85,12 @@ inline std::string difference(outputs const& expected, outputs const& got) {
     for (std::size_t i = 0; i < a[p].bytes.size(); i += a[p].element) {
       if (std::memcmp(&a[p].bytes[i], &b[p].bytes[i], a[p].element) == 0) continue;
       if (first.empty())
-        first = a[p].bytes.size() == a[p].element ? a[p].name : a[p].name + ' ' + std::to_string(i / a[p].element);
+        first = a[p].is_array ? a[p].name + ' ' + std::to_string(i / a[p].element) : a[p].name;
       else
         ++others;
     }
   }
-  if (others != 0) first += " and " + std::to_string(others) + " others";
+  if (others != 0) first += " (and " + std::to_string(others) + " more)";
   return first;
 }
 

@@ -78,7 +78,8 @@ inline std::string range(sums const& s) {
   if (s.distinct() == 1)
     std::snprintf(text, sizeof text, "%+lld", static_cast<long long>(s.least()));
   else
-    std::snprintf(text, sizeof text, "%+lld .. %+lld", static_cast<long long>(s.least()), static_cast<long long>(s.most()));
+    std::snprintf(text, sizeof text, "%+lld .. %+lld", static_cast<long long>(s.least()),
+                  static_cast<long long>(s.most()));
   return text;
 }
 
@@ -88,9 +89,10 @@ inline std::string range_and_count(sums const& s) { return range(s) + " (" + std
 inline constexpr char const* other_columns = "%-46s %8s %6s %10s %11s %19s %19s\n";
 
 inline void print_other_heading(unsigned seeds) {
-  std::printf("\nThe same sums in other ways: how far from the exact sum, in units in the last place (how many different sums)\n"
-              "isobit and partial sums: split over 1, 2, 3 and 8 ranks; atomicAdd: %u schedules of the simulated GPU\n\n",
-              seeds);
+  std::printf(
+      "\nThe same sums in other ways: distance from the exact sum in units in the last place (number of results).\n"
+      "isobit and partial sums: split over 1, 2, 3 and 8 ranks; atomicAdd: %u schedules of the simulated GPU.\n\n",
+      seeds);
   std::printf(other_columns, "tensor", "isobit", "comp.", "accumulate", "std::reduce", "partial sums", "atomicAdd");
 }
 

@@ -126,7 +126,8 @@ private:
   static parts split(std::span<std::byte const> file) {
     if (file.size() < 8) throw safetensors_error("truncated: not even the 8 bytes of the header length are there");
     std::uint64_t length = 0;
-    for (int i = 7; i >= 0; --i) length = length << 8 | std::to_integer<std::uint64_t>(file[static_cast<std::size_t>(i)]);
+    for (int i = 7; i >= 0; --i)
+      length = length << 8 | std::to_integer<std::uint64_t>(file[static_cast<std::size_t>(i)]);
     if (length > longest_header)
       throw safetensors_error("the header would be " + std::to_string(length) + " bytes long; the limit is 100000000");
     if (length > file.size() - 8)
@@ -185,7 +186,8 @@ private:
     std::uint64_t const begin = (*offsets)[0], end = (*offsets)[1];
     if (begin > end) throw wrong("data_offsets end before they begin");
     if (end > data_.size())
-      throw wrong("ends at byte " + std::to_string(end) + " of the data, which has only " + std::to_string(data_.size()));
+      throw wrong("ends at byte " + std::to_string(end) + " of the data, which has only " +
+                  std::to_string(data_.size()));
     auto const size = size_in_bytes(result.shape, known->bytes);
     if (!size || *size != end - begin)
       throw wrong("its shape needs " + (size ? std::to_string(*size) : "over 2^64") + " bytes, data_offsets give it " +

@@ -12,6 +12,7 @@
 
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/device/reduce_kernel.hpp>
+#include <isobit/device/scan_kernel.hpp>
 #include <isobit/simt/launch.hpp>
 
 #include <algorithm>
@@ -42,6 +43,11 @@ private:
   std::uint64_t size_;
 };
 
+struct store {
+  float* out;
+  void operator()(std::uint64_t i, float x) const { out[i] = x; }
+};
+
 class simulated_target {
 public:
   //! `flip`: change the lowest bit of the last element of what is uploaded. The tour's control.
@@ -69,7 +75,18 @@ public:
   void sum_rows(T const* x, std::uint64_t rows, std::uint64_t cols, float* sums, float* norms) const {
     run(1024, tour::sum_rows<T>, x, rows, cols, sums, norms);
   }
-  template <class T> void scan_rows(T const* x, std::uint64_t rows, std::uint64_t cols, float* out) const;
+  template <class T>
+  void scan_segments(T const* x, std::uint64_t, std::uint64_t const* offsets, std::uint64_t segments,
+                     float* out) const {
+    // The tour's own kernel, or the one behind isobit's launcher for short segments.
+    if (geometry_.width % 32 != 0 || geometry_.width > 128)
+      run(1024, tour::scan_segments<T>, x, offsets, segments, out);
+    else
+      run(1024,
+          isobit::device::segmented_scan_by_tile_kernel<32, isobit::contiguous<T>, std::uint64_t, store,
+                                                        isobit::plain<float>>,
+          isobit::contiguous<T>{x}, offsets, segments, store{out}, isobit::plain<float>{});
+  }
 
   template <class Recipe, class T>
   void quantize(Recipe, T const* x, std::uint64_t rows, std::uint64_t cols, typename Recipe::element* codes,
@@ -81,7 +98,7 @@ public:
                   std::uint64_t rows, std::uint64_t cols, float* out) const {
     run(1024, isobit::device::dequantize_kernel<Recipe>, codes, scales, rows, cols, out);
   }
-  template <class T> std::vector<std::uint64_t> digests(T const* x, std::uint64_t n) const {
+  template <class T> array_digests digests(T const* x, std::uint64_t n) const {
     std::uint64_t const bytes = n * sizeof(T);
     std::vector<isobit::digest_sum> sums(isobit::digest_chunks(bytes, chunk_bytes));
     run(1024, digest_chunks, reinterpret_cast<unsigned char const*>(x), bytes, chunk_bytes, sums.data());

@@ -19,14 +19,20 @@ template <class T> outputs compute_on_host(matrix<T> const& m, unsigned threads)
 //! `flip`: change the lowest bit of the last element that the kernels read. The tour's negative control.
 template <class T> outputs compute_on_simulated_gpu(matrix<T> const& m, geometry const& g, bool flip = false);
 
+// The functions of the GPU come from a shared library that hides everything else: nvcc's host code and the simulator's
+// form of one kernel have the same name, and a program must not mix them up.
+#define TOUR_GPU [[gnu::visibility("default")]]
+
 //! What to call the GPU; or nothing, and the reason for it.
-struct gpu_state {
+struct TOUR_GPU gpu_state {
   std::optional<std::string> name;
   std::string reason;
 };
-gpu_state find_gpu();
+TOUR_GPU gpu_state find_gpu();
 
-//! Throws std::runtime_error where CUDA reports an error, and where there is no GPU.
-template <class T> outputs compute_on_gpu(matrix<T> const& m, geometry const& g);
+//! These throw std::runtime_error where CUDA reports an error, and where there is no GPU.
+TOUR_GPU outputs compute_on_gpu(matrix<float> const& m, geometry const& g);
+TOUR_GPU outputs compute_on_gpu(matrix<isobit::bf16> const& m, geometry const& g);
+TOUR_GPU outputs compute_on_gpu(matrix<isobit::f16> const& m, geometry const& g);
 
 } // namespace tour

@@ -43,7 +43,7 @@ struct squared_distance {
 //! `x` in the recipe's format and how far that is from `values`, which are the elements of `x` as floats.
 template <class Recipe, class Target, class T>
 mx_copy quantized(Target const& on, T const* x, float const* values, std::uint64_t rows, std::uint64_t cols,
-                  std::string const& rule, std::vector<digest_list>& digests) {
+                  std::string const& rule, std::vector<named_digests>& digests) {
   std::uint64_t const n = rows * cols;
   auto codes = on.template make<typename Recipe::element>(n);
   auto scales = on.template make<typename Recipe::scale>(rows * isobit::blocks_per_row<Recipe>(cols));
@@ -67,6 +67,7 @@ mx_copy quantized(Target const& on, T const* x, float const* values, std::uint64
 template <class Target, class T> outputs compute(Target const& on, matrix<T> const& m) {
   std::uint64_t const rows = m.rows, cols = m.cols, n = rows * cols;
   auto const x = on.upload(m.elements);
+  auto const offsets = on.upload(m.row_offsets());
   outputs result;
 
   result.sum = on.reduce(n, isobit::contiguous{x.data()}, isobit::plain<float>{});
@@ -75,7 +76,7 @@ template <class Target, class T> outputs compute(Target const& on, matrix<T> con
   auto sums = on.template make<float>(rows), norms = on.template make<float>(rows);
   auto scans = on.template make<float>(n);
   on.sum_rows(x.data(), rows, cols, sums.data(), norms.data());
-  on.scan_rows(x.data(), rows, cols, scans.data());
+  on.scan_segments(x.data(), n, offsets.data(), rows, scans.data());
   result.row_sums = on.download(sums);
   result.row_norms = on.download(norms);
   result.row_scans = on.download(scans);

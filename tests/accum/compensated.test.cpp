@@ -56,10 +56,10 @@ constexpr bool usable_in_constant_expressions() {
 }
 static_assert(usable_in_constant_expressions());
 
-std::vector<float> const case_b03 = {348.6652f,      8.2052361e17f,  -9.615448e24f,  3.4028235e38f, 8.3188725e21f,
-                                     -1.86747077e11f, 2.2641698e-5f,  1.8981274e-15f, -8.9130315e23f, 8.241963e-4f,
-                                     -3.4028235e38f, 4.86208753e14f, 2.825404e25f,   9.7615254e-4f, 3.074054e-20f,
-                                     1.870257e-19f,  -1.1672826e-14f, -8.2195184e-17f, 5.5520855e20f, 1.751082e-24f};
+std::vector<float> const case_b03 = {348.6652f,       8.2052361e17f,   -9.615448e24f,   3.4028235e38f,  8.3188725e21f,
+                                     -1.86747077e11f, 2.2641698e-5f,   1.8981274e-15f,  -8.9130315e23f, 8.241963e-4f,
+                                     -3.4028235e38f,  4.86208753e14f,  2.825404e25f,    9.7615254e-4f,  3.074054e-20f,
+                                     1.870257e-19f,   -1.1672826e-14f, -8.2195184e-17f, 5.5520855e20f,  1.751082e-24f};
 
 } // namespace
 
@@ -153,8 +153,7 @@ TEST_CASE_TEMPLATE("B08: special values keep the class of the plain sum, whereve
   }
   for (int s : seen) CHECK(s > 0);
   // A NaN result is the one canonical NaN.
-  CHECK(isobit::to_bits(tree_sum(std::vector<T>{inf, -inf}, compensated<T>{})) ==
-        isobit::float_fields<T>::quiet_nan);
+  CHECK(isobit::to_bits(tree_sum(std::vector<T>{inf, -inf}, compensated<T>{})) == isobit::float_fields<T>::quiet_nan);
 }
 
 TEST_CASE_TEMPLATE("finite numbers at the edge of overflow", T, float, double) {

@@ -105,10 +105,12 @@ TEST_CASE("the definition at compile time") {
 TEST_CASE("every length, alignment, split and executor gives the same digest") {
   auto const b = pattern(6000);
   bytes moved(b.size() + 32);
-  for (std::size_t n : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 31u, 127u, 128u, 2047u, 2048u, 2049u, 2064u, 4096u, 5999u, 6000u}) {
+  for (std::size_t n :
+       {0u, 1u, 7u, 8u, 15u, 16u, 17u, 31u, 127u, 128u, 2047u, 2048u, 2049u, 2064u, 4096u, 5999u, 6000u}) {
     auto const wanted = digest(host(), b.data(), n);
     for (std::size_t shift = 0; shift < 17; ++shift) {
-      std::copy(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n), moved.begin() + static_cast<std::ptrdiff_t>(shift));
+      std::copy(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n),
+                moved.begin() + static_cast<std::ptrdiff_t>(shift));
       REQUIRE(digest(host(), moved.data() + shift, n) == wanted);
     }
     CHECK(digest(isobit::thread{}, b.data(), n) == wanted);
@@ -167,7 +169,8 @@ TEST_CASE("chunks: where buffers differ, and one digest of the whole whatever th
 
 TEST_CASE("B19: what exclusive or and plain sums take for equal is different here") {
   double const inf = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<double>> const lists = {{1, 2}, {2, 1}, {inf}, {3.5, 3.5}, {7, 7}, {0, 0}, {0}, {}, {-0.0, 0}};
+  std::vector<std::vector<double>> const lists = {{1, 2}, {2, 1}, {inf}, {3.5, 3.5}, {7, 7},
+                                                  {0, 0}, {0},    {},    {-0.0, 0}};
   std::set<std::uint64_t> seen, weak;
   for (auto const& l : lists) {
     seen.insert(of(l));
@@ -244,34 +247,45 @@ TEST_CASE("no change is missed: swaps, rotations, moved boundaries, equal flips,
         v = isobit::from_bits<float>(isobit::to_bits(v) + (r() % 2 ? 1u : ~0u));
       }
     }));
-  expect(trials<std::uint16_t>(count, 64, [](auto& r) { return static_cast<std::uint16_t>(0x3f80 + r() % 64); },
-                               [&](auto& x, auto& r) { // bfloat16 codes
-                                 for (int i = 0; i < 4; ++i) x[16 * static_cast<std::size_t>(i) + pick(r, 16)] ^= 1;
-                               }));
-  expect(trials<std::uint8_t>(count, 64, [](auto& r) { return static_cast<std::uint8_t>(0x30 + r() % 16); },
-                              [&](auto& x, auto& r) {
-                                x[pick(r, 32)] ^= 1;
-                                x[32 + pick(r, 32)] ^= 1;
-                              }));
-  expect(trials<std::uint64_t>(count, 300, [](auto&) { return std::uint64_t(0); },
-                               [&](auto& x, auto& r) { // zeros become all ones, in two places
-                                 x[pick(r, 150)] = ~0ull;
-                                 x[150 + pick(r, 150)] = ~0ull;
-                               }));
+  expect(trials<std::uint16_t>(
+      count, 64, [](auto& r) { return static_cast<std::uint16_t>(0x3f80 + r() % 64); },
+      [&](auto& x, auto& r) { // bfloat16 codes
+        for (int i = 0; i < 4; ++i) x[16 * static_cast<std::size_t>(i) + pick(r, 16)] ^= 1;
+      }));
+  expect(trials<std::uint8_t>(
+      count, 64, [](auto& r) { return static_cast<std::uint8_t>(0x30 + r() % 16); },
+      [&](auto& x, auto& r) {
+        x[pick(r, 32)] ^= 1;
+        x[32 + pick(r, 32)] ^= 1;
+      }));
+  expect(trials<std::uint64_t>(
+      count, 300, [](auto&) { return std::uint64_t(0); },
+      [&](auto& x, auto& r) { // zeros become all ones, in two places
+        x[pick(r, 150)] = ~0ull;
+        x[150 + pick(r, 150)] = ~0ull;
+      }));
   // Patterns that sum to nothing: +1 and -1 on the corners of a rectangle whose sides are whole blocks.
-  expect(trials<std::uint64_t>(count, 1024, [](auto&) { return std::uint64_t(5); },
-                               [&](auto& x, auto& r) {
-                                 std::size_t const a = pick(r, 256), b = pick(r, 256), d = 256 * (1 + pick(r, 3));
-                                 ++x[a], --x[b], --x[a + d], ++x[b + d];
-                               }));
+  expect(trials<std::uint64_t>(
+      count, 1024, [](auto&) { return std::uint64_t(5); },
+      [&](auto& x, auto& r) {
+        std::size_t const a = pick(r, 256), b = pick(r, 256), d = 256 * (1 + pick(r, 3));
+        ++x[a], --x[b], --x[a + d], ++x[b + d];
+      }));
   // Control: the weak fingerprint misses many of the same trials.
   CHECK(weak > count);
 }
 
 TEST_CASE("the same flip at different positions never changes the sum by the same amount") {
-  std::uint64_t const flips[][2] = {{1, 0},           {0, 1},           {1ull << 63, 0},  {0, 1ull << 63},
-                                    {~0ull, 0},       {0, ~0ull},       {~0ull, ~0ull},   {1ull << 63 | 1ull << 31, 0},
-                                    {1ull << 32, 1},  {0x8000800080008000, 0x8000800080008000},
+  std::uint64_t const flips[][2] = {{1, 0},
+                                    {0, 1},
+                                    {1ull << 63, 0},
+                                    {0, 1ull << 63},
+                                    {~0ull, 0},
+                                    {0, ~0ull},
+                                    {~0ull, ~0ull},
+                                    {1ull << 63 | 1ull << 31, 0},
+                                    {1ull << 32, 1},
+                                    {0x8000800080008000, 0x8000800080008000},
                                     {0x0101010101010101, 0x0101010101010101}};
   for (auto const& f : flips) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> differences;
@@ -337,7 +351,8 @@ void writing_kernel(float const* x, float* y, std::uint64_t units, digest_sum* t
   std::uint64_t u = isobit::machine::block_rank() * isobit::machine::block_threads() + isobit::machine::thread_rank();
   for (; u < units; u += threads) {
     float v[4];
-    for (int j = 0; j < 4; ++j) y[4 * u + static_cast<std::uint64_t>(j)] = v[j] = isobit::mul(2.f, x[4 * u + static_cast<std::uint64_t>(j)]);
+    for (int j = 0; j < 4; ++j)
+      y[4 * u + static_cast<std::uint64_t>(j)] = v[j] = isobit::mul(2.f, x[4 * u + static_cast<std::uint64_t>(j)]);
     acc.add(v, u);
   }
   isobit::device::atomic_add(total, acc.sum());
@@ -393,7 +408,8 @@ TEST_CASE("blocks up to 1024 threads, tiles, and a kernel that fingerprints what
   std::vector<float> x(4000), y(4000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
   digest_sum written;
-  for (auto order : {isobit::simt::schedule::random, isobit::simt::schedule::in_order, isobit::simt::schedule::reverse}) {
+  for (auto order :
+       {isobit::simt::schedule::random, isobit::simt::schedule::in_order, isobit::simt::schedule::reverse}) {
     written = {};
     isobit::simt::launch({.grid = {3}, .block = {48}, .seed = 9, .order = order}, writing_kernel, x.data(), y.data(),
                          std::uint64_t(1000), &written);

@@ -49,15 +49,18 @@ template <class R> struct recorder {
 
 template <class Group, class Load, class Acc>
 void scan_kernel(std::uint64_t n, Load load, typename Acc::result* out, Acc acc) {
-  isobit::inclusive_scan(Group{}, n, load, [out](std::uint64_t i, auto const& r) { out[i] = r; }, acc);
+  isobit::inclusive_scan(
+      Group{}, n, load, [out](std::uint64_t i, auto const& r) { out[i] = r; }, acc);
 }
 template <int N, class Load, class Acc>
 void block_scan_kernel(std::uint64_t n, Load load, typename Acc::result* out, Acc acc) {
   ISOBIT_SHARED isobit::block_storage<N, typename Acc::state> memory;
   auto const b = isobit::block(memory);
-  isobit::inclusive_scan(b, n, load, [out](std::uint64_t i, auto const& r) { out[i] = r; }, acc);
+  isobit::inclusive_scan(
+      b, n, load, [out](std::uint64_t i, auto const& r) { out[i] = r; }, acc);
   // The storage serves the next call at once.
-  isobit::inclusive_scan(b, n / 2, load, [out, n](std::uint64_t i, auto const& r) { out[n + i] = r; }, acc);
+  isobit::inclusive_scan(
+      b, n / 2, load, [out, n](std::uint64_t i, auto const& r) { out[n + i] = r; }, acc);
 }
 
 std::vector<float> floats(std::size_t n, std::uint64_t seed = 0) {
@@ -77,7 +80,8 @@ template <class T, class Acc = plain<T>> std::vector<T> host_scan(std::vector<T>
 }
 // Segments, each alone: the neighbourhood law says that this is the answer.
 template <class T, class Acc = plain<T>>
-std::vector<T> one_by_one(std::vector<T> const& x, std::vector<std::int64_t> const& offsets, T elsewhere, Acc const& acc = {}) {
+std::vector<T> one_by_one(std::vector<T> const& x, std::vector<std::int64_t> const& offsets, T elsewhere,
+                          Acc const& acc = {}) {
   std::vector<T> out(x.size(), elsewhere);
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
     auto const first = x.begin() + offsets[s], last = x.begin() + offsets[s + 1];
@@ -87,7 +91,8 @@ std::vector<T> one_by_one(std::vector<T> const& x, std::vector<std::int64_t> con
   return out;
 }
 template <class T, class Acc = plain<T>>
-std::vector<T> segmented(std::vector<T> const& x, std::vector<std::int64_t> const& offsets, T elsewhere, Acc const& acc = {}) {
+std::vector<T> segmented(std::vector<T> const& x, std::vector<std::int64_t> const& offsets, T elsewhere,
+                         Acc const& acc = {}) {
   std::vector<T> out(x.size(), elsewhere);
   isobit::segmented_inclusive_scan(host(), x.data(), x.size(), offsets.data(), offsets.size() - 1, out.data(), acc);
   return out;
@@ -133,8 +138,8 @@ TEST_CASE("host: long arrays, one thread and executors, sampled prefixes") {
   });
 }
 
-TEST_CASE_TEMPLATE("host: arrays on vector registers equal element by element, special values and all", T, float, double,
-                   isobit::f16, isobit::bf16, isobit::e4m3) {
+TEST_CASE_TEMPLATE("host: arrays on vector registers equal element by element, special values and all", T, float,
+                   double, isobit::f16, isobit::bf16, isobit::e4m3) {
   using value = isobit::element_value<T>;
   std::vector<T> x(5000);
   for (bool special : {false, true}) {
@@ -206,8 +211,7 @@ TEST_CASE("B01 and B02: inner prefixes equal reductions; compensated totals are 
   for (int k = 0; k < 300; ++k) {
     auto const i = k == 0 ? 38400 : dice(0, x.size() - 1);
     REQUIRE(isobit::to_bits(plain_out[i]) == isobit::to_bits(isobit::reduce(host(), x.data(), i + 1)));
-    REQUIRE(isobit::to_bits(fine[i]) ==
-            isobit::to_bits(isobit::reduce(host(), x.data(), i + 1, compensated<float>{})));
+    REQUIRE(isobit::to_bits(fine[i]) == isobit::to_bits(isobit::reduce(host(), x.data(), i + 1, compensated<float>{})));
   }
   CHECK(host_scan(std::vector<double>(250000, 0.1), compensated<double>{}).back() == 25000.0);
 }
@@ -252,7 +256,8 @@ TEST_CASE("simulated tiles and blocks of any width equal the host") {
     using result = typename accumulator::result;
     for (std::uint64_t n : {0u, 1u, 2u, 31u, 32u, 33u, 129u, 1000u, 2049u}) {
       std::vector<result> wanted(n), out(n + n / 2);
-      isobit::inclusive_scan(host(), n, load, [&](std::uint64_t i, result const& r) { wanted[i] = r; }, acc);
+      isobit::inclusive_scan(
+          host(), n, load, [&](std::uint64_t i, result const& r) { wanted[i] = r; }, acc);
       auto const check = [&] {
         for (std::uint64_t i = 0; i < out.size(); ++i) REQUIRE(same(out[i], wanted[i < n ? i : i - n]));
       };
@@ -316,8 +321,8 @@ void check_segmented_kernels(std::vector<T> const& x, std::vector<std::int64_t> 
           store const result{out.data() + shift};
           if (by_block)
             isobit::simt::launch(geometry,
-                                 isobit::device::segmented_scan_by_block_kernel<1024, load, std::int64_t, store, Acc>, in,
-                                 offsets.data(), segments, result, acc);
+                                 isobit::device::segmented_scan_by_block_kernel<1024, load, std::int64_t, store, Acc>,
+                                 in, offsets.data(), segments, result, acc);
           else
             isobit::simt::launch(geometry,
                                  isobit::device::segmented_scan_by_tile_kernel<32, load, std::int64_t, store, Acc>, in,
@@ -361,12 +366,11 @@ TEST_CASE("2049 segments of length 1, and a segment count that no width divides"
   std::iota(offsets.begin(), offsets.end(), 0);
   auto const x = floats(2049);
   std::vector<float> out(x.size());
-  isobit::simt::launch(
-      {.grid = {3}, .block = {96}, .seed = 5},
-      isobit::device::segmented_scan_by_tile_kernel<32, isobit::contiguous<float>, std::int64_t,
-                                                    isobit::detail::results<float>, plain<float>>,
-      isobit::contiguous<float>{x.data()}, offsets.data(), std::uint64_t(2049), isobit::detail::results<float>{out.data()},
-      plain<float>{});
+  isobit::simt::launch({.grid = {3}, .block = {96}, .seed = 5},
+                       isobit::device::segmented_scan_by_tile_kernel<32, isobit::contiguous<float>, std::int64_t,
+                                                                     isobit::detail::results<float>, plain<float>>,
+                       isobit::contiguous<float>{x.data()}, offsets.data(), std::uint64_t(2049),
+                       isobit::detail::results<float>{out.data()}, plain<float>{});
   CHECK(bits_of(out) == bits_of(x));
 }
 
@@ -411,9 +415,8 @@ TEST_CASE("bad input is refused before anything is written") {
   };
   float const* const none = nullptr;
   auto const scan = [&](std::vector<int> const& offsets, int n = 8) {
-    return message([&] {
-      isobit::segmented_inclusive_scan(host(), x.data(), n, offsets.data(), offsets.size() - 1, out.data());
-    });
+    return message(
+        [&] { isobit::segmented_inclusive_scan(host(), x.data(), n, offsets.data(), offsets.size() - 1, out.data()); });
   };
   CHECK(message([&] { isobit::inclusive_scan(host(), none, 8, out.data()); }) ==
         "isobit::inclusive_scan: x must be non-null when n > 0");
@@ -428,8 +431,9 @@ TEST_CASE("bad input is refused before anything is written") {
           isobit::inclusive_scan(host(), reinterpret_cast<float const*>(reinterpret_cast<char*>(x.data()) + 2), 2,
                                  out.data());
         }) == "isobit::inclusive_scan: x must be aligned to 4 bytes");
-  CHECK(scan({0, 5, 3, 8}) == "isobit::segmented_inclusive_scan: offsets must be non-decreasing; it falls after entry 1 "
-                              "(counted from 0)");
+  CHECK(scan({0, 5, 3, 8}) ==
+        "isobit::segmented_inclusive_scan: offsets must be non-decreasing; it falls after entry 1 "
+        "(counted from 0)");
   CHECK(scan({-1, 3, 8}) == "isobit::segmented_inclusive_scan: offsets[0] must be 0 or more");
   CHECK(scan({0, 3, 9}) != "");
   CHECK(scan({0, 3, 8}, 7) != "");

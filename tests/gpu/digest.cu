@@ -19,7 +19,8 @@ __global__ void write_and_digest(float const* x, float* y, uint64_t units, diges
   __shared__ isobit::block_storage<256, digest_sum> memory;
   auto const b = isobit::block(memory);
   isobit::digest_accumulator acc;
-  for (uint64_t u = b.block_rank() * b.size() + b.thread_rank(); u < units; u += isobit::machine::grid_blocks() * b.size()) {
+  for (uint64_t u = b.block_rank() * b.size() + b.thread_rank(); u < units;
+       u += isobit::machine::grid_blocks() * b.size()) {
     auto const w = isobit::detail::read16(x + 4 * u);
     float v[4];
     for (int j = 0; j < 4; ++j) y[4 * u + j] = v[j] = isobit::mul(2.f, __uint_as_float(w.w[j]));
@@ -40,7 +41,8 @@ void launchers() {
   auto const data = pattern(gpu::quick() ? 70000 : 5000011);
   for (size_t offset : {0u, 1u, 4u, 8u}) {
     gpu::array<unsigned char> const in(data, offset);
-    for (uint64_t n : {uint64_t(0), uint64_t(1), uint64_t(16), uint64_t(2047), uint64_t(2049), uint64_t(65552), uint64_t(data.size())}) {
+    for (uint64_t n : {uint64_t(0), uint64_t(1), uint64_t(16), uint64_t(2047), uint64_t(2049), uint64_t(65552),
+                       uint64_t(data.size())}) {
       auto const want = digest_range(isobit::host(), data.data(), n);
       gpu::array<digest_sum> sum(1);
       isobit::device::digest_range(0, in.data(), n, sum.data());
@@ -87,7 +89,8 @@ void geometries() {
     sum.zero();
     write_and_digest<<<40, block>>>(from.data(), to.data(), x.size() / 4, sum.data());
     auto const written = to.to_host();
-    c.expect(gpu::same_bits(sum.to_host()[0], digest_range(isobit::host(), written.data(), 4 * written.size())), "written");
+    c.expect(gpu::same_bits(sum.to_host()[0], digest_range(isobit::host(), written.data(), 4 * written.size())),
+             "written");
   }
 }
 
@@ -101,14 +104,15 @@ void check_digest() {
 }
 
 void bench_digest() {
-  std::printf("\n| digest, bytes | copy that moves the same bytes us | digest us | GB/s | of the copy |\n|---|---|---|---|---|\n");
+  std::printf("\n| digest, bytes | copy that moves the same bytes us | digest us | GB/s | of the copy "
+              "|\n|---|---|---|---|---|\n");
   for (uint64_t n = uint64_t(1) << 20; n <= uint64_t(1) << 30; n <<= 2) {
     gpu::array<unsigned char> data(n);
     data.zero();
     gpu::array<digest_sum> sum(1);
     gpu::array<unsigned char> to(n / 2);
-    double const copy = gpu::microseconds(
-        [&] { cudaMemcpyAsync(to.data(), data.data(), n / 2, cudaMemcpyDeviceToDevice, 0); }, 10, 7);
+    double const copy =
+        gpu::microseconds([&] { cudaMemcpyAsync(to.data(), data.data(), n / 2, cudaMemcpyDeviceToDevice, 0); }, 10, 7);
     double const time = gpu::microseconds([&] { isobit::device::digest_range(0, data.data(), n, sum.data()); }, 10, 7);
     std::printf("| 2^%d | %.1f | %.1f | %.0f | %.2f |\n", 63 - __builtin_clzll(n), copy, time,
                 static_cast<double>(n) / time / 1000, copy / time);

@@ -35,14 +35,14 @@ template <class Acc> void compare(gpu::check& c, std::vector<int64_t> const& off
       for (int block : {1, 31, 32, 33, 96, 100, 256, 1000, 1024})
         for (int grid : {1, 7, 1000}) {
           gpu::must(cudaMemset(out.data(), 0x5a, 4 * n), "cudaMemset");
-          isobit::device::segmented_scan_by_block_kernel<1024><<<grid, block>>>(
-              from, static_cast<int64_t const*>(o.data()), segments, to, acc);
+          isobit::device::segmented_scan_by_block_kernel<1024>
+              <<<grid, block>>>(from, static_cast<int64_t const*>(o.data()), segments, to, acc);
           gpu::must(cudaDeviceSynchronize(), "by block");
           c.expect(gpu::same_bits(out.to_host(), want), "by block", block);
           if (block < 32) continue;
           gpu::must(cudaMemset(out.data(), 0x5a, 4 * n), "cudaMemset");
-          isobit::device::segmented_scan_by_tile_kernel<32><<<grid, block>>>(
-              from, static_cast<int64_t const*>(o.data()), segments, to, acc);
+          isobit::device::segmented_scan_by_tile_kernel<32>
+              <<<grid, block>>>(from, static_cast<int64_t const*>(o.data()), segments, to, acc);
           gpu::must(cudaDeviceSynchronize(), "by tile");
           c.expect(gpu::same_bits(out.to_host(), want), "by tile", block);
         }
@@ -92,12 +92,14 @@ void check_scan() {
 }
 
 void bench_scan() {
-  std::printf("\n| segmented scan of 2^26 floats, elements a segment | copy us | isobit us | of the copy | compensated us |\n"
-              "|---|---|---|---|---|\n");
+  std::printf(
+      "\n| segmented scan of 2^26 floats, elements a segment | copy us | isobit us | of the copy | compensated us |\n"
+      "|---|---|---|---|---|\n");
   uint64_t const n = uint64_t(1) << 26;
   gpu::array<float> x(n), y(n);
   x.zero();
-  double const copy = gpu::microseconds([&] { cudaMemcpyAsync(y.data(), x.data(), 4 * n, cudaMemcpyDeviceToDevice, 0); }, 10, 7);
+  double const copy =
+      gpu::microseconds([&] { cudaMemcpyAsync(y.data(), x.data(), 4 * n, cudaMemcpyDeviceToDevice, 0); }, 10, 7);
   for (int log2 : {6, 8, 10, 12, 14, 16}) {
     auto const segments = n >> log2;
     gpu::array<int64_t> const o(offsets_of(std::vector<int64_t>(segments, int64_t(1) << log2)));

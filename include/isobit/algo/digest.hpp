@@ -13,7 +13,9 @@
 #include <isobit/group/thread.hpp>
 #include <isobit/group/tile.hpp>
 
+#if !defined(__CUDACC_RTC__)
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "isobit: digests are defined for little-endian machines");
+#endif
 
 namespace isobit::inline bits1 {
 
@@ -94,7 +96,7 @@ struct digest_sum {
   }
   ISOBIT_HD friend constexpr digest_sum operator+(digest_sum a, digest_sum b) { return a += b; }
   ISOBIT_HD friend constexpr digest_sum operator-(digest_sum a, digest_sum b) { return a -= b; }
-  friend constexpr bool operator==(digest_sum const&, digest_sum const&) = default;
+  ISOBIT_HD friend constexpr bool operator==(digest_sum a, digest_sum b) { return a.low == b.low && a.high == b.high; }
 };
 
 namespace detail {
@@ -211,7 +213,9 @@ ISOBIT_HD constexpr words2 read_tail(unsigned char const* p, uint64_t bytes) {
 struct unit_range {
   unsigned char const* data;
   uint64_t first, last;
-  template <class Word> ISOBIT_HD words2 get(uint64_t unit) const { return read_unit<Word>(data + 16 * (unit - first)); }
+  template <class Word> ISOBIT_HD words2 get(uint64_t unit) const {
+    return read_unit<Word>(data + 16 * (unit - first));
+  }
 };
 
 // Blocks worker, worker + workers, ... of a range. A worker is a team of `Lanes` threads: lane l takes the places l,
@@ -282,10 +286,10 @@ inline digest_sum serial_sum(unit_range const& range) {
 }
 #endif
 
-template <class Word>
-ISOBIT_HD digest_sum member_sum(unit_range const& range, uint64_t rank, uint64_t members) {
+template <class Word> ISOBIT_HD digest_sum member_sum(unit_range const& range, uint64_t rank, uint64_t members) {
   // Threads beyond the last whole team have nothing to do.
-  if (members >= 32) return rank / 32 < members / 32 ? team_sum<Word, 32>(range, rank % 32, rank / 32, members / 32) : digest_sum{};
+  if (members >= 32)
+    return rank / 32 < members / 32 ? team_sum<Word, 32>(range, rank % 32, rank / 32, members / 32) : digest_sum{};
   return team_sum<Word, 1>(range, 0, rank, members);
 }
 
@@ -360,14 +364,14 @@ template <int N> ISOBIT_HD digest_sum sum_over(block<N, digest_sum> const& b, di
 //! length that is not a multiple of 16. Any alignment (16 bytes is fastest).
 //! Level: run-to-run, geometry, target, partition. Cost: one read.
 template <class Group>
-  requires requires(Group const g) { g.thread_rank(); }
+requires requires(Group const g) { g.thread_rank(); }
 ISOBIT_HD digest_sum digest_range(Group const& g, void const* data, uint64_t bytes, uint64_t first_unit = 0) {
   return sum_over(g, detail::share_of_sum(data, bytes, first_unit, g.thread_rank(), g.size()));
 }
 
 //! The digest of `bytes` bytes of untyped memory, by all members of a thread, tile or block.
 template <class Group>
-  requires requires(Group const g) { g.thread_rank(); }
+requires requires(Group const g) { g.thread_rank(); }
 ISOBIT_HD uint64_t digest(Group const& g, void const* data, uint64_t bytes) {
   return finish_digest(digest_range(g, data, bytes), bytes);
 }

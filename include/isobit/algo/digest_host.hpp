@@ -38,8 +38,7 @@ template <is_host Host>
 digest_sum digest_range(Host const& h, void const* data, uint64_t bytes, uint64_t first_unit = 0) {
   detail::check_memory("digest_range", data, bytes);
   constexpr uint64_t job_bytes = uint64_t(1) << 20;
-  if (stl::same_as<Host, host<>> || bytes <= job_bytes)
-    return detail::share_of_sum(data, bytes, first_unit, 0, 1);
+  if (stl::same_as<Host, host<>> || bytes <= job_bytes) return detail::share_of_sum(data, bytes, first_unit, 0, 1);
   auto const* const begin = static_cast<unsigned char const*>(data);
   digest_sum total;
   h.run(digest_chunks(bytes, job_bytes), [&](uint64_t job) {
@@ -59,17 +58,16 @@ template <is_host Host> uint64_t digest(Host const& h, void const* data, uint64_
 //! The digest of a tensor of `T` with the extents `shape`, stored without gaps, outermost extent first:
 //! `digest(host(), weights, {rows, columns})`. Equal bytes under another type or shape have another digest.
 //! Bits count: +0 and -0 differ, and so do NaNs with different payloads.
-template <is_host Host, class T>
-uint64_t digest(Host const& h, T const* x, std::initializer_list<uint64_t> shape) {
+template <is_host Host, class T> uint64_t digest(Host const& h, T const* x, std::initializer_list<uint64_t> shape) {
   uint64_t count = 1;
   for (uint64_t e : shape)
-    if (__builtin_mul_overflow(count, e, &count)) throw invalid_argument("digest", "shape", "of fewer than 2^64 elements");
+    if (__builtin_mul_overflow(count, e, &count))
+      throw invalid_argument("digest", "shape", "of fewer than 2^64 elements");
   uint64_t bytes;
   if (__builtin_mul_overflow(count, sizeof(T), &bytes))
     throw invalid_argument("digest", "shape", "of fewer than 2^64 bytes");
   detail::check_memory("digest", x, bytes);
-  return finish_digest(digest_range(h, x, bytes),
-                       {dtype_of<T>, shape.begin(), static_cast<uint32_t>(shape.size())});
+  return finish_digest(digest_range(h, x, bytes), {dtype_of<T>, shape.begin(), static_cast<uint32_t>(shape.size())});
 }
 
 //! out[c] = the sum over chunk c of `chunk_bytes` (a multiple of 16) bytes; returns the sum over everything. `out` has

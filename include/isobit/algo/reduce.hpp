@@ -49,14 +49,14 @@ ISOBIT_HD constexpr with_operator<T, Op> as_accumulator(Op const& op) {
 
 // What a misused call returns: converts to anything, so that the one sentence is not followed by others.
 struct misuse {
-  template <class T> operator T() const;
+  template <class T> ISOBIT_HD operator T() const;
 };
 
 template <class Op, class T>
 concept folds = stl::same_as<Op, plain_sum> || accumulator<Op> || requires(Op const op, T a) { static_cast<T>(op(a, a)); };
 
 // True when `reduce` can be instantiated; otherwise one sentence says what is wrong.
-template <class Order, class Index, class Load, class Op> constexpr bool can_reduce() {
+template <class Order, class Index, class Load, class Op> ISOBIT_HD constexpr bool can_reduce() {
   constexpr bool order = is_order<Order>;
   static_assert(order, "isobit: the order of a reduction is tree, lanes<L> or sequential");
   constexpr bool loads = requires(Load const load, Index i) { load(i); };

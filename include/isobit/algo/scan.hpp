@@ -9,108 +9,14 @@
 #pragma once
 
 #include <isobit/algo/reduce.hpp>
+#include <isobit/algo/scan_row.hpp>
+#if !defined(__CUDACC_RTC__)
+#include <isobit/algo/scan_host.hpp>
+#endif
 
 namespace isobit::inline bits1 {
 
 namespace detail {
-
-// s[j] = the prefix over s[0..j], for a lane's V neighbouring nodes of which the first `count` exist.
-ISOBIT_CALLS_USER_CODE
-template <int V, class Acc, class State> ISOBIT_HD constexpr void scan_array(Acc const& acc, State* s, int count) {
-  ISOBIT_UNROLL
-  for (int step = 1; step < V; step *= 2) {
-    ISOBIT_UNROLL
-    for (int j = 0; j < V; ++j)
-      if ((j & step) != 0 && j < count) s[j] = acc.combine(s[(j & ~(2 * step - 1)) | (step - 1)], s[j]);
-  }
-}
-
-// The nodes that wait in `pending`, to the left of each of s[0..count).
-ISOBIT_CALLS_USER_CODE
-template <int V, class Acc, class State>
-ISOBIT_HD void prepend(counter<State> const& pending, Acc const& acc, State* s, int count) {
-  pending.for_each_from_right([&](State const& node) {
-    ISOBIT_UNROLL
-    for (int j = 0; j < V; ++j)
-      if (j < count) s[j] = acc.combine(node, s[j]);
-  });
-}
-
-// How many of a lane's V elements exist, of `count` in the row.
-template <int V> ISOBIT_HD constexpr int lane_count(int count, uint32_t lane) {
-  int const mine = count - static_cast<int>(lane) * V;
-  return mine < 0 ? 0 : mine < V ? mine : V;
-}
-
-// Loads a lane's elements as states.
-ISOBIT_CALLS_USER_CODE
-template <int V, class Load, class Acc>
-ISOBIT_HD void load_lane(Load const& load, uint64_t i, int count, Acc const& acc, typename Acc::state* s) {
-  if constexpr (vector_load<Load>) {
-    if (count == V) {
-      stl::remove_cvref_t<decltype(load(i))> x[V];
-      load.get(i, x);
-      ISOBIT_UNROLL
-      for (int j = 0; j < V; ++j) s[j] = acc.lift(x[j]);
-      return;
-    }
-  }
-  ISOBIT_UNROLL
-  for (int j = 0; j < V; ++j)
-    if (j < count) s[j] = acc.lift(load(i + static_cast<uint64_t>(j)));
-}
-
-// Stores a lane's results.
-ISOBIT_CALLS_USER_CODE
-template <int V, class Store, class Acc>
-ISOBIT_HD void store_lane(Store const& store, uint64_t i, int count, Acc const& acc, typename Acc::state const* s) {
-  if constexpr (requires(typename Acc::result const* r) { store.put(i, r); }) {
-    if (count == V && V % Store::width == 0) {
-      typename Acc::result r[V];
-      ISOBIT_UNROLL
-      for (int j = 0; j < V; ++j) r[j] = acc.finish(s[j]);
-      ISOBIT_UNROLL
-      for (int j = 0; j < V; j += Store::width) store.put(i + static_cast<uint64_t>(j), r + j);
-      return;
-    }
-  }
-  ISOBIT_UNROLL
-  for (int j = 0; j < V; ++j)
-    if (j < count) store(i + static_cast<uint64_t>(j), acc.finish(s[j]));
-}
-
-// One row of P*V elements of which `count` >= 1 exist: s becomes the prefixes within the row, in each lane its V.
-// Returns the last of them, the row's node, to every lane.
-ISOBIT_CALLS_USER_CODE
-template <int V, int P, class Acc, class State>
-ISOBIT_HD State scan_row(tile<P> const& t, Acc const& acc, State* s, int count) {
-  uint32_t const lane = t.thread_rank();
-  int const mine = lane_count<V>(count, lane);
-  scan_array<V>(acc, s, mine);
-  ISOBIT_UNROLL
-  for (uint32_t distance = 1; distance < P; distance *= 2) {
-    uint32_t const from = (lane & ~(2 * distance - 1)) | (distance - 1);
-    State const left = t.shuffle(s[V - 1], from); // full, wherever it is used
-    if ((lane & distance) != 0) {
-      ISOBIT_UNROLL
-      for (int j = 0; j < V; ++j)
-        if (j < mine) s[j] = acc.combine(left, s[j]);
-    }
-  }
-  State last = s[0];
-  ISOBIT_UNROLL
-  for (int j = 1; j < V; ++j)
-    if (j < mine) last = s[j];
-  return t.shuffle(last, static_cast<uint32_t>((count - 1) / V));
-}
-
-template <class Load, class State> ISOBIT_HD constexpr int scan_width() {
-  return sizeof(State) > 16 ? 1 : lane_width<Load>();
-}
-
-ISOBIT_HD constexpr int row_count(uint64_t first, uint64_t n, int row) {
-  return first >= n ? 0 : n - first < static_cast<uint64_t>(row) ? static_cast<int>(n - first) : row;
-}
 
 ISOBIT_CALLS_USER_CODE
 template <class Load, class Store, class Acc>
@@ -187,38 +93,6 @@ ISOBIT_HD void scan_elements(block<N, State> const& b, uint64_t n, Load const& l
     scan_rounds<32>(b, rank / 32, warps, n, load, store, acc);
 }
 
-// The results as an array, with 16-byte stores.
-template <class T> struct aligned_results {
-  static constexpr int width = 16 / static_cast<int>(sizeof(T));
-  T* data;
-  ISOBIT_HD void operator()(uint64_t i, T const& x) const { data[i] = x; }
-  ISOBIT_HD void put(uint64_t i, T const* x) const {
-#if defined(ISOBIT_ON_DEVICE)
-    word16 w;
-    __builtin_memcpy(&w, x, 16);
-    *reinterpret_cast<uint4*>(data + i) = __builtin_bit_cast(uint4, w);
-#else
-    for (int j = 0; j < width; ++j) data[i + static_cast<uint64_t>(j)] = x[j];
-#endif
-  }
-};
-
-//! The results as an array.
-template <class T> struct results {
-  static constexpr bool has_vectors = sizeof(T) <= 8 && 16 % sizeof(T) == 0;
-  T* data;
-  ISOBIT_HD void operator()(uint64_t i, T const& x) const { data[i] = x; }
-  ISOBIT_HD bool is_aligned() const { return reinterpret_cast<stl::uintptr_t>(data) % 16 == 0; }
-  ISOBIT_HD aligned_results<T> vectors() const { return {data}; }
-};
-
-//! The results as an array of a narrower floating-point type, each rounded once.
-template <small_float T> struct results<T> {
-  static constexpr bool has_vectors = false;
-  T* data;
-  template <ieee_float R> ISOBIT_HD void operator()(uint64_t i, R x) const { data[i] = encode<T>(x); }
-};
-
 template <class Index, class Store> struct indexed_store {
   Store store;
   ISOBIT_CALLS_USER_CODE
@@ -244,14 +118,6 @@ ISOBIT_HD void scan_any(Group const& g, uint64_t n, Load const& load, Store cons
 
 } // namespace detail
 
-} // namespace isobit::inline bits1
-
-#if !defined(__CUDACC_RTC__)
-#include <isobit/algo/scan_host.hpp>
-#endif
-
-namespace isobit::inline bits1 {
-
 //! Calls `store(i, r)` for every i in [0, n) with r = the accumulator's result over `load(0), ..., load(i)` in the order
 //! `tree`: the bits of `reduce(g, i + 1, load, op)`.
 //!
@@ -266,7 +132,8 @@ namespace isobit::inline bits1 {
 ISOBIT_CALLS_USER_CODE
 template <class Group, stl::integral Index, class Load, class Store, class Op = detail::plain_sum>
 ISOBIT_HD void inclusive_scan(Group const& g, Index n, Load const& load, Store const& store, Op const& op = {}) {
-  static_assert(requires { load(n); }, "isobit: inclusive_scan needs a load: something to call with an index");
+  static_assert(
+      requires { load(n); }, "isobit: inclusive_scan needs a load: something to call with an index");
   auto const elements = detail::as_load<Index>(load);
   auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
   detail::scan_any(g, static_cast<uint64_t>(n), elements, detail::as_store<Index>(store), acc);

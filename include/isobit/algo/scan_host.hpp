@@ -6,6 +6,7 @@
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/plain.hpp>
 #include <isobit/algo/fold_host.hpp>
+#include <isobit/algo/scan_row.hpp>
 #include <isobit/arith/env.hpp>
 #include <isobit/error.hpp>
 #include <isobit/order/counter.hpp>
@@ -45,11 +46,13 @@ template <> inline constexpr int scan_level<compensated<double>> = 4;
 // The arrays and sums that scan_vectors.hpp can run on.
 template <class Load, class Store, class A> inline constexpr bool has_scan_vectors = false;
 template <class T, ieee_float R>
-inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, plain<R>> =
-    stl::same_as<T, R> || (small_float<T> && stl::same_as<R, float>);
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, plain<R>> = stl::same_as<T, R> ||
+                                                                              (small_float<T> &&
+                                                                               stl::same_as<R, float>);
 template <class T, ieee_float R>
-inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, compensated<R>> =
-    stl::same_as<T, R> || (small_float<T> && stl::same_as<R, float>);
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, compensated<R>> = stl::same_as<T, R> ||
+                                                                                    (small_float<T> &&
+                                                                                     stl::same_as<R, float>);
 
 // The prefixes of the elements [first, first + n), where `pending` (in groups) holds what comes before.
 template <class Load, class Store, class Acc>
@@ -103,8 +106,7 @@ void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store 
       g.run(chunks, [&](uint64_t c) {
         with_default_environment([&] {
           counter<state> pending;
-          for (uint64_t before = 0; before < c; ++before)
-            pending.push(acc, nodes[before], level - scan_level<Acc>);
+          for (uint64_t before = 0; before < c; ++before) pending.push(acc, nodes[before], level - scan_level<Acc>);
           scan_range(c * width, length(c), load, store, acc, pending);
         });
       });

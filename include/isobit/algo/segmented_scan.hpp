@@ -39,8 +39,7 @@ ISOBIT_HD void scan_segment(Group const& g, uint64_t s, Load const& load, Offset
 
 namespace detail {
 //! CSR offsets: `segments` + 1 of them, never falling, within [0, n].
-template <class Offset>
-void check_offsets(char const* function, Offset const* offsets, uint64_t segments, uint64_t n) {
+template <class Offset> void check_offsets(char const* function, Offset const* offsets, uint64_t segments, uint64_t n) {
   if (segments == 0) return;
   if (offsets == nullptr) throw invalid_argument(function, "offsets", "non-null when segments > 0");
   if constexpr (stl::is_signed_v<Offset>)
@@ -72,9 +71,10 @@ void segmented_inclusive_scan(Host const& h, T const* x, Index n, Offset const* 
   detail::check_scan_arrays(name, x, static_cast<uint64_t>(n), out);
   auto const acc = detail::as_accumulator<element_value<T>>(op);
   using accumulator_type = stl::remove_const_t<decltype(acc)>;
-  static_assert(stl::same_as<Out, typename accumulator_type::result> ||
-                    (small_float<Out> && stl::same_as<typename accumulator_type::state, typename accumulator_type::result>),
-                "isobit: a scan writes the accumulator's result type, or a narrower float from a plain sum");
+  static_assert(
+      stl::same_as<Out, typename accumulator_type::result> ||
+          (small_float<Out> && stl::same_as<typename accumulator_type::state, typename accumulator_type::result>),
+      "isobit: a scan writes the accumulator's result type, or a narrower float from a plain sum");
   contiguous<T> const load{x};
   detail::results<Out> const store{out};
   if constexpr (stl::same_as<Host, host<>>) {

@@ -14,7 +14,8 @@ namespace isobit::inline bits1::device {
 //! which begin at byte `16 * first_unit` of the tensor. One memset and one kernel in `stream`.
 //! Throws `invalid_argument` before anything is written, `launch_error` when CUDA refuses.
 //! Guarantee: run-to-run, geometry, target, partition.
-inline void digest_range(cudaStream_t stream, void const* data, uint64_t bytes, digest_sum* sum, uint64_t first_unit = 0) {
+inline void digest_range(cudaStream_t stream, void const* data, uint64_t bytes, digest_sum* sum,
+                         uint64_t first_unit = 0) {
   isobit::detail::check_memory("device::digest_range", data, bytes);
   if (sum == nullptr) throw invalid_argument("device::digest_range", "sum", "non-null");
   isobit::detail::check_array("device::digest_range", "sum", sum, 1);

@@ -28,8 +28,7 @@ ISOBIT_HD inline void atomic_add(digest_sum* total, digest_sum s,
 //! Adds the sum over `bytes` bytes at `data` to `*total` (zero before the first launch). Any grid and any block of at
 //! most `digest_block` threads.
 template <int Width = digest_block>
-ISOBIT_KERNEL void digest_range_kernel(void const* data, uint64_t bytes, uint64_t first_unit,
-                                              digest_sum* total) {
+ISOBIT_KERNEL void digest_range_kernel(void const* data, uint64_t bytes, uint64_t first_unit, digest_sum* total) {
   ISOBIT_SHARED block_storage<Width, digest_sum> memory;
   auto const b = block(memory);
   uint64_t const rank = b.block_rank() * b.size() + b.thread_rank();
@@ -40,8 +39,7 @@ ISOBIT_KERNEL void digest_range_kernel(void const* data, uint64_t bytes, uint64_
 
 //! out[c] = the sum over chunk c. Blocks take chunks in turn: any grid and any block of at most `Width` threads.
 template <int Width = digest_block>
-ISOBIT_KERNEL void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t chunk_bytes,
-                                            digest_sum* out) {
+ISOBIT_KERNEL void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t chunk_bytes, digest_sum* out) {
   ISOBIT_SHARED block_storage<Width, digest_sum> memory;
   auto const b = block(memory);
   auto const* const begin = static_cast<unsigned char const*>(data);

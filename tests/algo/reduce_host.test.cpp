@@ -91,7 +91,59 @@ struct flush_to_zero {
 };
 #endif
 
+// The bits that one set of vector instructions gives; the dispatch would choose one by the processor.
+template <class Isa, class T, class Acc> auto with_isa(T const* x, std::uint64_t n, Acc const& acc) {
+  return isobit::with_default_environment([&] { return acc.finish(isobit::detail::fold_blocks<Isa>(x, n, acc)); });
+}
+
+template <class Isa> void check_isa() {
+  auto const check = [](auto const& x, auto const& acc) {
+    for (std::uint64_t n : {1u, 17u, 63u, 64u, 65u, 128u, 200u, 1000u, 2047u, 2048u, 2049u, 4096u, 5000u, 32768u, 40001u}) {
+      CAPTURE(n);
+      REQUIRE(to_bits(with_isa<Isa>(x.data(), n, acc)) == to_bits(specified(x.data(), n, acc)));
+    }
+  };
+  for (std::uint32_t seed = 0; seed < 4; ++seed) {
+    auto const f = seed == 0 ? rough<float>(40001) : rough_with_specials<float>(40001, seed);
+    auto const d = seed == 0 ? rough<double>(40001) : rough_with_specials<double>(40001, seed);
+    check(f, isobit::plain<float>{});
+    check(d, isobit::plain<double>{});
+    check(f, isobit::compensated<float>{});
+    check(d, isobit::compensated<double>{});
+  }
+}
+
+// Each code alone among codes of -0: the sum is its value.
+template <class Isa, class T> void check_decode() {
+  constexpr auto f = T::format;
+  T const minus_zero{static_cast<decltype(T::bits)>(f.sign())};
+  std::vector<T> x(64, minus_zero);
+  for (std::uint32_t code = 0; code < 2 * f.sign(); ++code) {
+    std::size_t const at = code * 7 % 64;
+    x[at] = T{static_cast<decltype(T::bits)>(code)};
+    CAPTURE(code);
+    REQUIRE(to_bits(with_isa<Isa>(x.data(), x.size(), isobit::plain<float>{})) ==
+            to_bits(isobit::canonical(isobit::decode(x[at]))));
+    x[at] = minus_zero;
+  }
+}
+
 } // namespace
+
+TEST_CASE("host: each set of vector instructions, plain and compensated") {
+  check_isa<isobit::detail::isa_base>();
+#if defined(ISOBIT_HAS_ISA_AVX2)
+  if (isobit::detail::has_avx2()) check_isa<isobit::detail::isa_avx2>();
+#endif
+}
+
+TEST_CASE_TEMPLATE("host: each set of vector instructions decodes every code", T, isobit::f16, isobit::bf16, isobit::e4m3,
+                   isobit::e5m2) {
+  check_decode<isobit::detail::isa_base, T>();
+#if defined(ISOBIT_HAS_ISA_AVX2)
+  if (isobit::detail::has_avx2()) check_decode<isobit::detail::isa_avx2, T>();
+#endif
+}
 
 TEST_CASE("host: float, every length to 600 and each edge to 4200, every offset") { check_lengths_and_offsets<float>(); }
 TEST_CASE("host: double, the same") { check_lengths_and_offsets<double>(); }

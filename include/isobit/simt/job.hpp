@@ -44,8 +44,8 @@ public:
 
 //! Changed only by the worker whose turn it is.
 struct job {
-  job(config const& c, void const* kernel, void (*invoke)(void const*))
-      : settings(c), kernel(kernel), invoke(invoke), blocks(c.grid.count()), random(c.seed, 1) {
+  job(config const& c, void const* bound_kernel, void (*run_bound)(void const*))
+      : settings(c), kernel(bound_kernel), invoke(run_bound), blocks(c.grid.count()), random(c.seed, 1) {
     if (c.order == schedule::random) shuffle_blocks();
   }
 

@@ -356,7 +356,7 @@ private:
       runs_.push(in_order(i));
     }
     barrier_.votes = 0;
-    if (job_->active.size() > 1 && (job_->settings.order != schedule::random || random_.one_in(2))) hand_over();
+    if (job_->active.size() > 1 && (job_->settings.order != schedule::random || random_.one_in(4))) hand_over();
   }
 
   // The running thread takes part in a collective of its warp.

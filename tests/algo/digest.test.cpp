@@ -180,7 +180,7 @@ TEST_CASE("B19: what exclusive or and plain sums take for equal is different her
   CHECK(weak.size() < lists.size());
 
   // Shapes and types.
-  std::vector<float> const zeros(16);
+  std::vector<float> const zeros(51);
   std::set<std::uint64_t> shapes = {digest(host(), zeros.data(), {16}),
                                     digest(host(), zeros.data(), {4, 4}),
                                     digest(host(), zeros.data(), {2, 8}),

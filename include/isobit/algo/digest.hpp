@@ -27,9 +27,7 @@ struct words2 {
 
 // All 128 bits of a * b.
 ISOBIT_HD constexpr words2 product(uint64_t a, uint64_t b) {
-#if defined(ISOBIT_ON_DEVICE)
-  if (!__builtin_is_constant_evaluated()) return {a * b, __umul64hi(a, b)};
-#elif defined(__SIZEOF_INT128__)
+#if !defined(ISOBIT_ON_DEVICE) && defined(__SIZEOF_INT128__)
   __extension__ using wide = unsigned __int128;
   wide const p = static_cast<wide>(a) * b;
   return {static_cast<uint64_t>(p), static_cast<uint64_t>(p >> 64)};
@@ -82,10 +80,15 @@ struct digest_sum {
     wide const s = (static_cast<wide>(high) << 64 | low) + (static_cast<wide>(other.high) << 64 | other.low);
     low = static_cast<uint64_t>(s);
     high = static_cast<uint64_t>(s >> 64);
-#else
+    return *this;
+#elif defined(ISOBIT_ON_DEVICE)
+    if (!__builtin_is_constant_evaluated()) {
+      asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+l"(low), "+l"(high) : "l"(other.low), "l"(other.high));
+      return *this;
+    }
+#endif
     low += other.low;
     high += other.high + (low < other.low ? 1 : 0);
-#endif
     return *this;
   }
   //! Takes back what was added: `whole -= old_chunk; whole += new_chunk` updates a sum.
@@ -225,8 +228,22 @@ ISOBIT_HD digest_sum team_sum(unit_range const& range, uint64_t lane, uint64_t w
   constexpr int places = static_cast<int>(block_units) / Lanes;
   constexpr bool keep = Lanes == 32;
   words2 keys[keep ? places : 1];
-  if constexpr (keep)
+  if constexpr (keep) {
+#if defined(ISOBIT_ON_DEVICE)
+    // Through memory once: ptxas would compute the keys anew in each turn of the loop rather than keep them.
+    uint64_t volatile kept[2 * places];
+    ISOBIT_UNROLL
+    for (int j = 0; j < places; ++j) {
+      words2 const k = place_keys(lane + static_cast<uint64_t>(j) * Lanes);
+      kept[2 * j] = k.low;
+      kept[2 * j + 1] = k.high;
+    }
+    ISOBIT_UNROLL
+    for (int j = 0; j < places; ++j) keys[j] = {kept[2 * j], kept[2 * j + 1]};
+#else
     for (int j = 0; j < places; ++j) keys[j] = place_keys(lane + static_cast<uint64_t>(j) * Lanes);
+#endif
+  }
   digest_sum sum;
   for (uint64_t block = range.first / block_units + worker; block * block_units < range.last; block += workers) {
     uint64_t const begin = block * block_units + lane;
@@ -246,10 +263,10 @@ ISOBIT_HD digest_sum team_sum(unit_range const& range, uint64_t lane, uint64_t w
         }
       }
     } else {
-      for (uint64_t place = lane; place < block_units; place += Lanes) {
-        uint64_t const u = block * block_units + place;
-        if (u >= range.first && u < range.last) products += unit_product(range.get<Word>(u), place_keys(place));
-      }
+      static_assert(Lanes == 1);
+      uint64_t const end = begin + block_units < range.last ? begin + block_units : range.last;
+      for (uint64_t u = begin > range.first ? begin : range.first; u < end; ++u)
+        products += unit_product(range.get<Word>(u), place_keys(u % block_units));
     }
     sum += scaled(products, block_key(block));
   }

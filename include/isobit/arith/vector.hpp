@@ -242,7 +242,7 @@ template <class V> ISOBIT_VECTOR V vector_sqrt(V const& a) {
 #endif
   return r;
 }
-template <class V> ISOBIT_VECTOR V vector_fma(V a, V b, V c) {
+template <class V> ISOBIT_VECTOR V vector_fma(V const& a, V const& b, V c) {
   [[maybe_unused]] constexpr bool single = sizeof(element_of<V>) == 4;
 #if defined(__x86_64__) && defined(__FMA__)
   if constexpr (single)
@@ -283,37 +283,37 @@ template <class V> ISOBIT_VECTOR V nan_if(int_vector<V> const& mask, V const& ot
 } // namespace detail
 
 //! a + b, a - b, a * b, a / b, a * b + c (rounded once), and square roots, element by element.
-template <float_vector V> ISOBIT_VECTOR V add(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V add(V const& a, V const& b) {
   if constexpr (!detail::fits_register<V>)
     return join(add(low_half(a), low_half(b)), add(high_half(a), high_half(b)));
   else
     return detail::vector_add(a, b);
 }
-template <float_vector V> ISOBIT_VECTOR V sub(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V sub(V const& a, V const& b) {
   if constexpr (!detail::fits_register<V>)
     return join(sub(low_half(a), low_half(b)), sub(high_half(a), high_half(b)));
   else
     return detail::vector_sub(a, b);
 }
-template <float_vector V> ISOBIT_VECTOR V mul(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V mul(V const& a, V const& b) {
   if constexpr (!detail::fits_register<V>)
     return join(mul(low_half(a), low_half(b)), mul(high_half(a), high_half(b)));
   else
     return detail::vector_mul(a, b);
 }
-template <float_vector V> ISOBIT_VECTOR V div(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V div(V const& a, V const& b) {
   if constexpr (!detail::fits_register<V>)
     return join(div(low_half(a), low_half(b)), div(high_half(a), high_half(b)));
   else
     return detail::vector_div(a, b);
 }
-template <float_vector V> ISOBIT_VECTOR V fma(V a, V b, V c) {
+template <float_vector V> ISOBIT_VECTOR V fma(V const& a, V const& b, V const& c) {
   if constexpr (!detail::fits_register<V>)
     return join(fma(low_half(a), low_half(b), low_half(c)), fma(high_half(a), high_half(b), high_half(c)));
   else
     return detail::vector_fma(a, b, c);
 }
-template <float_vector V> ISOBIT_VECTOR V sqrt(V a) {
+template <float_vector V> ISOBIT_VECTOR V sqrt(V const& a) {
   if constexpr (!detail::fits_register<V>)
     return join(sqrt(low_half(a)), sqrt(high_half(a)));
   else
@@ -321,26 +321,26 @@ template <float_vector V> ISOBIT_VECTOR V sqrt(V a) {
 }
 
 //! Element by element as the scalar functions of the same names: on bits, -0 < +0, a NaN gives the canonical NaN.
-template <float_vector V> ISOBIT_VECTOR V min(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V min(V const& a, V const& b) {
   auto const lower = detail::ordered_elements(a) < detail::ordered_elements(b);
   return detail::nan_if<V>(detail::nan_mask(a) | detail::nan_mask(b), detail::select<V>(lower, a, b));
 }
-template <float_vector V> ISOBIT_VECTOR V max(V a, V b) {
+template <float_vector V> ISOBIT_VECTOR V max(V const& a, V const& b) {
   auto const lower = detail::ordered_elements(a) < detail::ordered_elements(b);
   return detail::nan_if<V>(detail::nan_mask(a) | detail::nan_mask(b), detail::select<V>(lower, b, a));
 }
 //! The sign bits cleared.
-template <float_vector V> ISOBIT_VECTOR V abs(V a) {
+template <float_vector V> ISOBIT_VECTOR V abs(V const& a) {
   using i = ordered_int<element_of<V>>;
   return detail::floats<V>(detail::ints(a) & static_cast<i>(~float_fields<element_of<V>>::sign));
 }
 //! The sign bits flipped.
-template <float_vector V> ISOBIT_VECTOR V neg(V a) {
+template <float_vector V> ISOBIT_VECTOR V neg(V const& a) {
   using i = ordered_int<element_of<V>>;
   return detail::floats<V>(detail::ints(a) ^ static_cast<i>(float_fields<element_of<V>>::sign));
 }
 //! Every NaN replaced by the canonical NaN.
-template <float_vector V> ISOBIT_VECTOR V canonical(V a) { return detail::nan_if<V>(detail::nan_mask(a), a); }
+template <float_vector V> ISOBIT_VECTOR V canonical(V const& a) { return detail::nan_if<V>(detail::nan_mask(a), a); }
 
 #pragma GCC diagnostic pop
 #undef ISOBIT_VECTOR

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -107,18 +108,20 @@ template <class T> struct contestant {
   void (*run)(T const*, std::size_t);
 };
 template <class T> std::vector<contestant<T>> contestants() {
-  return {{"isobit", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(isobit::reduce(isobit::host(), p, n)); }},
-          {"compensated",
-           [](T const* p, std::size_t n) {
-             benchmark::DoNotOptimize(isobit::reduce(isobit::host(), p, n, isobit::compensated<T>{}));
-           }},
-          {"std_reduce", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(std::reduce(p, p + n, T(0))); }},
-          {"accumulate", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(std::accumulate(p, p + n, T(0))); }},
-          {"read load16", [](T const* p, std::size_t n) { read_load16(p, n * sizeof(T)); }},
-          {"read or16", [](T const* p, std::size_t n) { read_or16(p, n * sizeof(T)); }},
+  return {
+    {"isobit", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(isobit::reduce(isobit::host(), p, n)); }},
+        {"compensated",
+         [](T const* p, std::size_t n) {
+           benchmark::DoNotOptimize(isobit::reduce(isobit::host(), p, n, isobit::compensated<T>{}));
+         }},
+        {"std_reduce", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(std::reduce(p, p + n, T(0))); }},
+        {"accumulate", [](T const* p, std::size_t n) { benchmark::DoNotOptimize(std::accumulate(p, p + n, T(0))); }},
+        {"read load16", [](T const* p, std::size_t n) { read_load16(p, n * sizeof(T)); }},
+        {"read or16", [](T const* p, std::size_t n) { read_or16(p, n * sizeof(T)); }},
 #if defined(__x86_64__)
-          {"read load32", [](T const* p, std::size_t n) { read_load32(p, n * sizeof(T)); }},
-          {"read or32", [](T const* p, std::size_t n) { read_or32(p, n * sizeof(T)); }}
+        {"read load32", [](T const* p, std::size_t n) { read_load32(p, n * sizeof(T)); }}, {
+      "read or32", [](T const* p, std::size_t n) { read_or32(p, n * sizeof(T)); }
+    }
 #endif
   };
 }
@@ -132,8 +135,8 @@ template <class T> void sum(benchmark::State& state) {
   std::vector<T> x(n);
   std::mt19937 engine(1);
   for (T& v : x) v = static_cast<T>(static_cast<std::int32_t>(engine())) / T(1 << 30);
-  if (isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n)) !=
-      isobit::to_bits(isobit::reduce(isobit::thread{}, x.data(), n))) // the same tree, element by element
+  auto const bits = isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n));
+  if (bits != isobit::to_bits(isobit::reduce(isobit::thread{}, x.data(), n))) // the same tree, element by element
     return state.SkipWithError("the bits differ from the tree's");
 
   std::size_t const stretch = bytes > (std::size_t{32} << 20) ? (std::size_t{4} << 20) / sizeof(T) : n;
@@ -187,7 +190,10 @@ template <class T> void sum(benchmark::State& state) {
   state.counters["compensated_to_read"] = median(kept(best, 1));
   state.counters["ratio_to_std_reduce"] = median(kept(2, 0));
   state.counters["rounds_kept"] = static_cast<double>(kept(0, 0).size());
-  state.SetLabel(all[best].name + (busy ? ", busy machine: nothing dropped" : ""));
+  char label[100];
+  std::snprintf(label, sizeof label, "bits %016llx, %s%s", static_cast<unsigned long long>(bits),
+                all[best].name.c_str(), busy ? ", busy machine: nothing dropped" : "");
+  state.SetLabel(label);
 }
 
 // 16 KiB: first-level cache; 512 KiB: second; 8 MiB: third; 256 MiB: memory.

@@ -49,7 +49,7 @@ template <class T> std::vector<T> rough(std::size_t n, std::uint32_t seed = 1) {
 
 template <class T> std::vector<T> rough_with_specials(std::size_t n, std::uint32_t seed) {
   using limits = std::numeric_limits<T>;
-  T const special[] = {T(0),           -T(0),          limits::denorm_min(), -limits::denorm_min(), limits::min(),
+  T const special[] = {T(0),          -T(0),          limits::denorm_min(), -limits::denorm_min(), limits::min(),
                        limits::max(), -limits::max(), limits::infinity(),   -limits::infinity(),   limits::quiet_NaN()};
   auto x = rough<T>(n, seed);
   std::mt19937 engine(seed);
@@ -62,7 +62,10 @@ template <class T> std::vector<T> rough_with_specials(std::size_t n, std::uint32
 
 std::vector<std::uint64_t> lengths(std::uint64_t up_to) {
   std::vector<std::uint64_t> all;
-  for (std::uint64_t n = 0; n <= up_to; n += n < 600 ? 1 : n % 64 >= 62 || n % 64 <= 1 ? 1 : n % 64 < 62 ? 62 - n % 64 : 1)
+  for (std::uint64_t n = 0; n <= up_to; n += n < 600                       ? 1
+                                             : n % 64 >= 62 || n % 64 <= 1 ? 1
+                                             : n % 64 < 62                 ? 62 - n % 64
+                                                                           : 1)
     all.push_back(n);
   return all;
 }
@@ -98,7 +101,8 @@ template <class Isa, class T, class Acc> auto with_isa(T const* x, std::uint64_t
 
 template <class Isa> void check_isa() {
   auto const check = [](auto const& x, auto const& acc) {
-    for (std::uint64_t n : {1u, 17u, 63u, 64u, 65u, 128u, 200u, 1000u, 2047u, 2048u, 2049u, 4096u, 5000u, 32768u, 40001u}) {
+    for (std::uint64_t n :
+         {1u, 17u, 63u, 64u, 65u, 128u, 200u, 1000u, 2047u, 2048u, 2049u, 4096u, 5000u, 32768u, 40001u}) {
       CAPTURE(n);
       REQUIRE(to_bits(with_isa<Isa>(x.data(), n, acc)) == to_bits(specified(x.data(), n, acc)));
     }
@@ -137,15 +141,17 @@ TEST_CASE("host: each set of vector instructions, plain and compensated") {
 #endif
 }
 
-TEST_CASE_TEMPLATE("host: each set of vector instructions decodes every code", T, isobit::f16, isobit::bf16, isobit::e4m3,
-                   isobit::e5m2) {
+TEST_CASE_TEMPLATE("host: each set of vector instructions decodes every code", T, isobit::f16, isobit::bf16,
+                   isobit::e4m3, isobit::e5m2) {
   check_decode<isobit::detail::isa_base, T>();
 #if defined(ISOBIT_HAS_ISA_AVX2)
   if (isobit::detail::has_avx2()) check_decode<isobit::detail::isa_avx2, T>();
 #endif
 }
 
-TEST_CASE("host: float, every length to 600 and each edge to 4200, every offset") { check_lengths_and_offsets<float>(); }
+TEST_CASE("host: float, every length to 600 and each edge to 4200, every offset") {
+  check_lengths_and_offsets<float>();
+}
 TEST_CASE("host: double, the same") { check_lengths_and_offsets<double>(); }
 TEST_CASE("host: int32, int64 and uint8, the same") {
   check_lengths_and_offsets<std::int32_t>();
@@ -183,7 +189,8 @@ TEST_CASE("host: nothing is padded: the sum of -0 is -0, the sum of nothing +0")
 }
 
 #if defined(__x86_64__)
-TEST_CASE_TEMPLATE("host: flush-to-zero and denormals-are-zero at entry change nothing and come back", T, float, double) {
+TEST_CASE_TEMPLATE("host: flush-to-zero and denormals-are-zero at entry change nothing and come back", T, float,
+                   double) {
   std::vector<T> x(5000);
   std::mt19937 engine(3);
   for (T& v : x) v = isobit::from_bits<T>(static_cast<isobit::float_bits<T>>(engine() % 1000 + 1)); // subnormal
@@ -285,7 +292,8 @@ TEST_CASE("host: what is computed in the load is reduced as if it had been store
   std::vector<float> squares(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) squares[i] = isobit::mul(x[i], x[i]);
   auto const fused = isobit::reduce(host(), x.size(), [&](std::size_t i) { return isobit::mul(x[i], x[i]); });
-  auto const mapped = isobit::reduce(host(), x.size(), isobit::map(x.data(), [](float v) { return isobit::mul(v, v); }));
+  auto const mapped =
+      isobit::reduce(host(), x.size(), isobit::map(x.data(), [](float v) { return isobit::mul(v, v); }));
   CHECK(to_bits(fused) == to_bits(isobit::reduce(host(), squares.data(), squares.size())));
   CHECK(to_bits(mapped) == to_bits(fused));
 }
@@ -304,7 +312,8 @@ TEST_CASE_TEMPLATE("host: compensated", T, float, double) {
   }
 }
 
-TEST_CASE_TEMPLATE("host: narrow floats accumulate in float", T, isobit::f16, isobit::bf16, isobit::e4m3, isobit::e5m2) {
+TEST_CASE_TEMPLATE("host: narrow floats accumulate in float", T, isobit::f16, isobit::bf16, isobit::e4m3,
+                   isobit::e5m2) {
   std::mt19937 engine(5);
   std::vector<T> x(10000);
   for (T& v : x) { // finite values
@@ -322,7 +331,10 @@ TEST_CASE("host: indices past 2^32") {
   auto const sum_of = [](std::uint64_t n, auto const& g, std::uint64_t scale) {
     return isobit::reduce(g, n, [=](std::uint64_t i) {
       std::uint64_t const at = i * scale;
-      return at == 0 ? 1.0f : at == (std::uint64_t{1} << 32) ? 0x1p-24f : at == (std::uint64_t{3} << 31) ? 0x1p-24f : -0.0f;
+      return at == 0                          ? 1.0f
+             : at == (std::uint64_t{1} << 32) ? 0x1p-24f
+             : at == (std::uint64_t{3} << 31) ? 0x1p-24f
+                                              : -0.0f;
     });
   };
   // ((1 + -0) + ((2^-24) + (2^-24))) is not ((1 + 2^-24) + 2^-24): the two small ones meet first.
@@ -330,7 +342,8 @@ TEST_CASE("host: indices past 2^32") {
   auto const coarse = sum_of((n >> 16) + 1, host(), std::uint64_t{1} << 16);
   CHECK(to_bits(coarse) == to_bits(1.0f + 0x1p-23f));
   CHECK(to_bits(sum_of((n >> 16) + 1, host(isobit::threads(2)), std::uint64_t{1} << 16)) == to_bits(coarse));
-  if (std::getenv("ISOBIT_EXHAUSTIVE") != nullptr) CHECK(to_bits(sum_of(n, host(isobit::threads()), 1)) == to_bits(coarse));
+  if (std::getenv("ISOBIT_EXHAUSTIVE") != nullptr)
+    CHECK(to_bits(sum_of(n, host(isobit::threads()), 1)) == to_bits(coarse));
 
   // The index arithmetic of the jobs at full size: they must be the aligned ranges of [0, n), once each.
   struct count_only {
@@ -349,12 +362,15 @@ TEST_CASE("host: indices past 2^32") {
   };
   std::uint64_t first = ~std::uint64_t{0}, last = 0, calls = 0;
   std::uint64_t const m = (std::uint64_t{1} << 32) + 5; // 129 jobs of 2^25 elements, the last of 5
-  isobit::reduce(host(last_only), m, [&](std::uint64_t i) {
-    first = i < first ? i : first;
-    last = i > last ? i : last;
-    ++calls;
-    return i;
-  }, count_only{});
+  isobit::reduce(
+      host(last_only), m,
+      [&](std::uint64_t i) {
+        first = i < first ? i : first;
+        last = i > last ? i : last;
+        ++calls;
+        return i;
+      },
+      count_only{});
   CHECK(jobs == 129);
   CHECK(first == std::uint64_t{1} << 32);
   CHECK(last == m - 1);
@@ -372,8 +388,8 @@ TEST_CASE("host: bad arguments are refused, by name") {
   float const* const none = nullptr;
   CHECK_THROWS_WITH_AS(isobit::reduce(host(), none, 1), "isobit::reduce: x must be non-null when n > 0",
                        isobit::invalid_argument);
-  CHECK_THROWS_WITH_AS(isobit::reduce(host(isobit::threads(2)), none, 5u), "isobit::reduce: x must be non-null when n > 0",
-                       isobit::invalid_argument);
+  CHECK_THROWS_WITH_AS(isobit::reduce(host(isobit::threads(2)), none, 5u),
+                       "isobit::reduce: x must be non-null when n > 0", isobit::invalid_argument);
   float const one = 1;
   CHECK_THROWS_AS(isobit::reduce(host(), &one, -1), isobit::invalid_argument);
   alignas(8) char bytes[16] = {};

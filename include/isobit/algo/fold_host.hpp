@@ -81,7 +81,8 @@ template <class Isa, class T, class A> typename A::state fold_block(T const* x, 
   auto const in_high = [&](uint64_t i) { return high.get(i); };
   for (; n > 0; n -= n < tile ? n : tile, x += tile) {
     low.count = 0;
-    raise_levels<Isa>(leaf_array<T>{x}, n < tile ? n : tile, low, [&](uint64_t i) { return acc.lift(decode_element(x[i])); }, acc);
+    raise_levels<Isa>(
+        leaf_array<T>{x}, n < tile ? n : tile, low, [&](uint64_t i) { return acc.lift(decode_element(x[i])); }, acc);
     raise_levels<Isa>(low, low.count, high, in_low, acc);
   }
   while (high.count > 16) { // at most 512 nodes become at most 64, which fit into `low`
@@ -116,7 +117,8 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
     }
   }
 #endif
-  return fold_leaves(first, n, [&](uint64_t i) { return acc.lift(load(i)); }, acc);
+  return fold_leaves(
+      first, n, [&](uint64_t i) { return acc.lift(load(i)); }, acc);
 }
 
 } // namespace detail
@@ -145,7 +147,8 @@ typename A::state fold(host<Executor> const& g, uint64_t n, Load const& load, A 
         nodes[j] = with_default_environment(
             [&] { return detail::fold_range(first, n - first < width ? n - first : width, load, acc); });
       });
-      return detail::fold_leaves(0, jobs, [&](uint64_t j) { return nodes[j]; }, acc);
+      return detail::fold_leaves(
+          0, jobs, [&](uint64_t j) { return nodes[j]; }, acc);
     }
   }
   return detail::fold_range(0, n, load, acc);

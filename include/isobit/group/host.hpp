@@ -21,7 +21,9 @@ namespace isobit::inline bits1 {
 //!
 //! An exception of `f` is the executor's to handle; isobit's own jobs throw only what a user's callable throws.
 template <class E>
-concept executor = requires(E const& e, void (&f)(uint64_t)) { e(uint64_t{}, f); };
+concept executor = requires(E const& e, void (&f)(uint64_t)) {
+  e(uint64_t{}, f);
+};
 
 //! The executor that runs every job on the calling thread, in order.
 struct inline_executor {
@@ -40,7 +42,7 @@ template <executor Executor = inline_executor> struct host {
   [[no_unique_address]] Executor run{};
   uint64_t grain = 1u << 15;
 };
-host() -> host<inline_executor>;
+host()->host<inline_executor>;
 template <class Executor> host(Executor) -> host<Executor>;
 template <class Executor> host(Executor, uint64_t) -> host<Executor>;
 

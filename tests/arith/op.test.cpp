@@ -138,6 +138,33 @@ TEST_CASE("float fma by a double sum rounded to odd") {
   CHECK(naive_failures > 0); // control: two plain roundings are seen
 }
 
+TEST_CASE("double fma by error-free transforms") {
+  test::source random{6};
+  long failures = 0, naive_failures = 0;
+  for (int i = 0; i < 2000000; ++i) {
+    auto [a, b, c] = draw<double>(random);
+    if (i % 2 == 0) { // few bits, so that ties are common, and an addend far below or about to cancel
+      a = from_bits<double>(to_bits(random.between<double>(-5, 5)) & ~((uint64_t(1) << (20 + random.below(32))) - 1));
+      b = from_bits<double>(to_bits(random.between<double>(-5, 5)) & ~((uint64_t(1) << (10 + random.below(42))) - 1));
+      int const e = -static_cast<int>(random.below(120)) + 10;
+      c = random.between<double>(e, e);
+      if (random.below(4) == 0) c = random.nudged(-(a * b));
+    }
+    double const want = std::fma(a, b, c);
+    failures += !test::same(isobit::detail::fma_by_errors(a, b, c), want);
+    naive_failures += !test::same(a * b + c, want);
+  }
+  for (int i = 0; i < 300000; ++i) { // at the edges of the moderate exponents
+    double const a = random.between<double>(-402, -398), b = random.between<double>(i % 2 == 0 ? -402 : 398, i % 2 == 0 ? -398 : 402);
+    double const c = i % 3 == 0 ? random.between<double>(-802, -798) : i % 3 == 1 ? random.between<double>(798, 802)
+                                                                                  : random.nudged(-(a * b));
+    failures += !test::same(isobit::detail::fma_by_errors(a, b, c), std::fma(a, b, c));
+    failures += !test::same(isobit::detail::fma_by_errors(1 / a, b, c), std::fma(1 / a, b, c));
+  }
+  CHECK(failures == 0);
+  CHECK(naive_failures > 0); // control
+}
+
 TEST_CASE_TEMPLATE("conversions round once", T, float, double) {
   using other = std::conditional_t<sizeof(T) == 4, double, float>;
   test::source random{11};

@@ -81,15 +81,11 @@ struct digest_sum {
     low = static_cast<uint64_t>(s);
     high = static_cast<uint64_t>(s >> 64);
     return *this;
-#elif defined(ISOBIT_ON_DEVICE)
-    if (!__builtin_is_constant_evaluated()) {
-      asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+l"(low), "+l"(high) : "l"(other.low), "l"(other.high));
-      return *this;
-    }
-#endif
+#else
     low += other.low;
     high += other.high + (low < other.low ? 1 : 0);
     return *this;
+#endif
   }
   //! Takes back what was added: `whole -= old_chunk; whole += new_chunk` updates a sum.
   ISOBIT_HD constexpr digest_sum& operator-=(digest_sum other) {

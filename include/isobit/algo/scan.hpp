@@ -135,7 +135,10 @@ ISOBIT_HD void inclusive_scan(Group const& g, Index n, Load const& load, Store c
   static_assert(
       requires { load(n); }, "isobit: inclusive_scan needs a load: something to call with an index");
   auto const elements = detail::as_load<Index>(load);
-  auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
+  using element = detail::loaded<decltype(elements)>;
+  static_assert(detail::folds<Op, element>,
+                "isobit: inclusive_scan needs an accumulator, or a binary operator over the element type");
+  auto const acc = detail::as_accumulator<element>(op);
   detail::scan_any(g, static_cast<uint64_t>(n), elements, detail::as_store<Index>(store), acc);
 }
 

@@ -258,3 +258,22 @@ TEST_CASE("elements decode to the type that arithmetic uses") {
   CHECK(decode_element(fixed_point{32768}) == 0.5);
 }
 } // namespace
+
+TEST_CASE("the device's short decoding gives the same numbers") {
+  auto const check = [](auto type) {
+    using T = decltype(type);
+    int different = 0, compared = 0;
+    for (uint32_t code = 0; code < (1u << (8 * sizeof(T))); ++code) {
+      T const x{static_cast<decltype(T::bits)>(code)};
+      float const expected = isobit::decode(x), got = isobit::detail::decode_by_scaling(x);
+      different += is_nan(expected) ? !isobit::is_nan(got) : to_bits(got) != to_bits(expected);
+      ++compared;
+    }
+    CHECK(different == 0);
+    CHECK(compared == (1 << (8 * sizeof(T))));
+  };
+  check(f16{});
+  check(bf16{});
+  check(e4m3{});
+  check(e5m2{});
+}

@@ -16,6 +16,8 @@ namespace isobit::inline bits1::device {
 REDUCE(tree, float, plain<float>);
 REDUCE(tree, double, plain<double>);
 REDUCE(tree, bf16, plain<float>);
+REDUCE(tree, f16, plain<float>);
+REDUCE(tree, e4m3, plain<float>);
 REDUCE(tree, float, compensated<float>);
 REDUCE(lanes<16>, double, plain<double>);
 REDUCE(lanes<128>, double, plain<double>);

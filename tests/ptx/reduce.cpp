@@ -80,7 +80,16 @@ TEST_SUITE("compiled device code") {
     for (size_t i = 0; i < x.size(); ++i) b[i].bits = static_cast<uint16_t>(isobit::to_bits(x[i]) >> 16);
     auto const& plain = kernels().find({"4treeE", "contiguousIfE", "5plainIfE"});
     auto const& compensated = kernels().find({"4treeE", "contiguousIfE", "11compensatedIfE"});
+    std::vector<isobit::f16> h(x.size());
+    std::vector<isobit::e4m3> q(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      uint32_t const bits = isobit::to_bits(x[i]);
+      h[i].bits = static_cast<uint16_t>(bits >> 13 & 0xbfffu);
+      q[i].bits = static_cast<uint8_t>((bits >> 7 & 0x7fu) == 0x7fu ? 0 : bits >> 7);
+    }
     auto const& narrow = kernels().find({"4treeE", "4bf16", "5plainIfE"});
+    auto const& half = kernels().find({"4treeE", "3f16", "5plainIfE"});
+    auto const& byte = kernels().find({"4treeE", "4e4m3", "5plainIfE"});
     isobit::host const cpu;
     uint64_t seed = 0;
     for (unsigned width : {1u, 7u, 32u, 33u, 100u, 256u})
@@ -97,6 +106,10 @@ TEST_SUITE("compiled device code") {
               isobit::to_bits(isobit::reduce(cpu, x.data() + offset, n, isobit::compensated<float>{})));
         CHECK(isobit::to_bits(on_ptx<float>(narrow, b.data() + offset, n, config)) ==
               isobit::to_bits(isobit::reduce(cpu, b.data() + offset, n)));
+        CHECK(isobit::to_bits(on_ptx<float>(half, h.data() + offset, n, config)) ==
+              isobit::to_bits(isobit::reduce(cpu, h.data() + offset, n)));
+        CHECK(isobit::to_bits(on_ptx<float>(byte, q.data() + offset, n, config)) ==
+              isobit::to_bits(isobit::reduce(cpu, q.data() + offset, n)));
       }
   }
 

@@ -24,7 +24,7 @@ template <class T>
 struct element_traits<T> {
   using value = float;
   ISOBIT_HD static constexpr value decode(T const& x) {
-    return isobit::decode(isobit::bit_cast<typename cuda_twin<T>::type>(x));
+    return decode_element(isobit::bit_cast<typename cuda_twin<T>::type>(x));
   }
 };
 

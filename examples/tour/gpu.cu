@@ -114,8 +114,9 @@ private:
 gpu_state find_gpu() {
   int devices = 0;
   cudaError_t const e = cudaGetDeviceCount(&devices);
+  if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver || (e == cudaSuccess && devices == 0))
+    return {{}, "no device, or no driver for CUDA " + std::to_string(CUDART_VERSION / 1000)};
   if (e != cudaSuccess) return {{}, cudaGetErrorString(e)};
-  if (devices == 0) return {{}, "no device"};
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   return {properties.name, ""};

@@ -72,8 +72,8 @@ namespace machine {
 
 inline constexpr uint32_t warp_width = 32;
 
-#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
-//! The simulator that runs this thread. Stops the program with one sentence outside of a kernel.
+#if !defined(__CUDACC_RTC__)
+//! The simulator that runs this thread; for host code. Stops the program with one sentence outside of a kernel.
 inline simulator& here() {
   if (simulator::current == nullptr) {
     std::fputs("isobit: a block, tile or grid was used outside of a kernel; on a CPU, run the kernel with "

@@ -60,8 +60,9 @@ ISOBIT_CALLS_USER_CODE
 template <int V, class Load, class Acc>
 ISOBIT_HD typename Acc::state fold_partial_lane(Load const& load, uint64_t i, int count, Acc const& acc) {
   typename Acc::state s[V];
+  s[0] = acc.lift(load(i));
   ISOBIT_UNROLL
-  for (int j = 0; j < V; ++j)
+  for (int j = 1; j < V; ++j)
     if (j < count) s[j] = acc.lift(load(i + j));
   fold_array<V>(acc, s, count);
   return s[0];

@@ -12,6 +12,9 @@ namespace {
 
 uint64_t const uninitialised = ~uint64_t{0};
 
+__extension__ using wide_signed = __int128;
+__extension__ using wide_unsigned = unsigned __int128;
+
 template <class T> T as(uint64_t raw) {
   T v;
   std::memcpy(&v, &raw, sizeof v);
@@ -340,8 +343,8 @@ private:
     case op::mul_wide: return wide(i, a, b);
     case op::mad_wide: return wide(i, a, b) + c;
     case op::mul_hi:
-      return (is_signed ? static_cast<uint64_t>(static_cast<__int128>(sa) * sb >> bits)
-                        : static_cast<uint64_t>(static_cast<unsigned __int128>(a & m) * (b & m) >> bits)) & m;
+      return (is_signed ? static_cast<uint64_t>(static_cast<wide_signed>(sa) * sb >> bits)
+                        : static_cast<uint64_t>(static_cast<wide_unsigned>(a & m) * (b & m) >> bits)) & m;
     case op::mad_lo: return (a * b + c) & m;
     case op::and_: return a & b & m;
     case op::or_: return (a | b) & m;

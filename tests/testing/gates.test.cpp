@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The gates on isobit's own kernels, and what makes each gate fail: nothing compared, an exception, another result.
+#include <isobit/device/digest_kernel.hpp>
+#include <isobit/device/quantize_kernel.hpp>
+#include <isobit/device/reduce_kernel.hpp>
+#include <isobit/device/scan_kernel.hpp>
+#include <isobit/fingerprint.hpp>
+#include <isobit/quantize.hpp>
+#include <isobit/scan.hpp>
+#include <isobit/simt/launch.hpp>
+#include <isobit/testing/adversarial.hpp>
+#include <isobit/testing/every_byte_written.hpp>
+#include <isobit/testing/repeatable.hpp>
+#include <isobit/testing/same_as_host.hpp>
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+namespace device = isobit::device;
+namespace simt = isobit::simt;
+namespace testing = isobit::testing;
+using isobit::contiguous;
+using isobit::plain;
+using isobit::tree;
+using isobit::uint64_t;
+using testing::verdict;
+
+namespace {
+
+bool says(verdict const& v, std::string const& words) {
+  bool const found = v.text().find(words) != std::string::npos;
+  if (!found) MESSAGE("\"" << words << "\" is not in:\n" << v);
+  return found;
+}
+
+using floats = std::vector<float>;
+using load = contiguous<float>;
+using recipe = isobit::mxfp8<isobit::e4m3, isobit::mx::rceil>;
+
+floats numbers(uint64_t n) { return testing::elements(testing::wide_exponents<float>{3}, n); }
+
+void sum(simt::config const& c, float const* x, uint64_t n, float* out, unsigned char poison = 0xff) {
+  auto workspace = testing::filled<uint64_t>(isobit::grid_workspace<float>::bytes(n) / 8 + 3, poison);
+  *isobit::grid_workspace<float>::at(workspace.data()).arrivals = 0;
+  simt::launch(c, device::reduce_kernel<tree, load, plain<float>>, load{x}, n, out, workspace.data(), plain<float>{});
+}
+
+} // namespace
+
+TEST_CASE("isobit's reduction passes every gate") {
+  auto const x = numbers(30001);
+  uint64_t const n = x.size();
+  CHECK(testing::repeatable([&](testing::trial const& t) {
+    auto out = t.buffer<float>(1);
+    sum(t.config({.grid = {5}, .block = {96}}), x.data(), n, out.data(), t.poison);
+    return out;
+  }));
+  CHECK(testing::geometry_invariant(
+      [&](testing::geometry const& g) {
+        auto const placed = g.place(x);
+        float out = 0;
+        sum(g.config({.seed = g.block}), placed.data(), n, &out);
+        return out;
+      },
+      {1, 32, 33, 96, 256}, {1, 3}, {1}, {0, 4, 8}));
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        float out = 0;
+        sum(c, x.data(), n, &out);
+        return out;
+      },
+      [&] { return isobit::reduce(isobit::host(), x.data(), n); }));
+  CHECK(testing::every_byte_written([&](testing::fill const& f) {
+    auto out = f.buffer<float>(1);
+    sum(f.config({.grid = {2}, .block = {64}}), x.data(), n, out.data(), f.byte);
+    return out;
+  }));
+}
+
+TEST_CASE("isobit's segmented scan: rows keep their bits beside any neighbours, every byte is written") {
+  auto const row = numbers(75);
+  auto const scan = [](simt::config const& c, floats const& x, uint64_t rows, uint64_t columns, float* out) {
+    std::vector<std::int64_t> offsets;
+    for (uint64_t r = 0; r <= rows; ++r) offsets.push_back(static_cast<std::int64_t>(r * columns));
+    using store = isobit::detail::results<float>;
+    simt::launch(c, device::segmented_scan_by_block_kernel<128, load, std::int64_t, store, plain<float>>,
+                 load{x.data()}, offsets.data(), rows, store{out}, plain<float>{});
+  };
+  CHECK(testing::neighbour_invariant([&](testing::neighbours const& n) {
+    auto const batch = n.surround(row, 75);
+    floats out(batch.size());
+    scan(n.config({.grid = {3}, .block = {96}}), batch, batch.size() / 75, 75, out.data());
+    return n.mine(out, 75);
+  }));
+  CHECK(testing::every_byte_written([&](testing::fill const& f) {
+    auto out = f.buffer<float>(75);
+    scan(f.config({.grid = {2}, .block = {64}}), row, 3, 25, out.data());
+    return out;
+  }));
+}
+
+TEST_CASE("isobit's quantiser and digest: geometry, host, partition") {
+  auto const x = numbers(4 * 96);
+  auto const quantise = [&](simt::config const& c) {
+    std::pair out(testing::filled<isobit::e4m3>(x.size(), 0xff), testing::filled<isobit::e8m0>(4 * 3, 0xff));
+    simt::launch(c, device::quantize_kernel<recipe, float>, x.data(), uint64_t(4), uint64_t(96), out.first.data(),
+                 out.second.data());
+    return out;
+  };
+  CHECK(testing::geometry_invariant([&](testing::geometry const& g) { return quantise(g.config()); }, {1, 32, 65, 128},
+                                    {1, 2, 7}));
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        isobit::digest_sum total;
+        simt::launch(c, device::digest_range_kernel<256>, static_cast<void const*>(x.data()), uint64_t(x.size() * 4),
+                     uint64_t(0), &total);
+        return total;
+      },
+      [&] { return isobit::digest_range(isobit::host(), x.data(), x.size() * 4); }));
+  CHECK(testing::partition_invariant(
+      [&](testing::split const& s) {
+        isobit::digest_sum total;
+        for (auto const p : s.parts())
+          total += isobit::digest_range(isobit::host(), x.data() + 4 * p.first, 16 * p.size(), p.first);
+        return total;
+      },
+      testing::splits(x.size() / 4)));
+}
+
+TEST_CASE("nothing compared: every gate fails") {
+  auto const nothing = [](auto const&...) { return floats{}; };
+  CHECK(says(testing::repeatable(nothing), "nothing was compared"));
+  CHECK(says(testing::geometry_invariant(nothing, {1, 2}), "nothing was compared"));
+  CHECK(says(testing::partition_invariant(nothing, testing::splits(4)), "nothing was compared"));
+  CHECK(says(testing::neighbour_invariant(nothing), "nothing was compared"));
+  CHECK(says(testing::same_as_host(nothing, nothing), "nothing was compared"));
+  CHECK(says(testing::every_byte_written(nothing), "nothing was compared"));
+  auto const one = [](auto const&...) { return 1.0f; };
+  CHECK_FALSE(testing::repeatable(one, {.runs = 1}));
+  CHECK_FALSE(testing::geometry_invariant(one, {32}));
+  CHECK_FALSE(testing::geometry_invariant(one, {}));
+  CHECK_FALSE(testing::partition_invariant(one, {}));
+  CHECK_FALSE(testing::neighbour_invariant(one, {}));
+  CHECK_FALSE(testing::same_as_host(one, one, {.blocks = {}}));
+  CHECK_FALSE(testing::every_byte_written(one, {0x00, 0x00}));
+  CHECK_FALSE(testing::not_repeatable(nothing));
+  CHECK(testing::repeatable(one));
+}
+
+TEST_CASE("a run that throws is a failure with its words, not an exception of the gate") {
+  auto const throwing = [](auto const& c) -> float {
+    if constexpr (requires { c.index; })
+      if (c.index < 3) return 1;
+    throw std::runtime_error("the kernel broke");
+  };
+  auto const v = testing::repeatable(throwing);
+  CHECK(says(v, "17 of 19 runs give something else"));
+  CHECK(says(v, "the run threw: the kernel broke"));
+  CHECK(says(v, "isobit::testing::trial(3, 0, 0xff)"));
+  CHECK(says(testing::geometry_invariant(throwing, {1, 2}), "the first run threw: the kernel broke"));
+  auto const deadlock = [](simt::config const& c) {
+    simt::launch(c, [] {
+      if (isobit::machine::thread_rank() > 0) isobit::machine::sync_block();
+    });
+    return 1.0f;
+  };
+  auto const d = testing::same_as_host(deadlock, [] { return 1.0f; });
+  CHECK(says(d, "isobit::simt: deadlock"));
+  CHECK(says(d, "again: isobit::simt::config{.grid = {1}, .block = {2}, .order = isobit::simt::schedule::in_order}"));
+  CHECK(says(testing::same_as_host(deadlock, []() -> float { throw std::runtime_error("no reference"); }),
+             "the reference threw: no reference"));
+}
+
+TEST_CASE("same_as_host with a device") {
+  auto const right = [](auto const&) { return 1.0f; };
+  auto const host = [] { return 1.0f; };
+  CHECK(testing::same_as_host(right, host, right, {}));
+  auto const v = testing::same_as_host(right, host, [](testing::geometry const& g) { return g.block == 96 ? 2.0f : 1.0f; },
+                                       {});
+  CHECK(says(v, "on the device: 1 of 1 elements (float) differ"));
+  CHECK(says(v, "isobit::testing::geometry(1, 96, 1, 0)"));
+}
+
+TEST_CASE("every_byte_written tells unwritten bytes from results that depend on the fill") {
+  auto const partly = [](testing::fill const& f) {
+    auto out = f.buffer<std::uint32_t>(8);
+    for (std::size_t i = 0; i < out.size(); ++i) std::memcpy(&out[i], "abc", i == 5 ? 3 : 4);
+    return out;
+  };
+  CHECK(says(testing::every_byte_written(partly), "nobody wrote byte 23 of output 0 (byte 3 of element 5, uint32)"));
+  auto const depends = [](testing::fill const& f) { return std::vector<int>{1, 2, f.buffer<int>(1)[0] / 2 + 1}; };
+  auto const v = testing::every_byte_written(depends);
+  CHECK(says(v, "an output depends on what was in an output or workspace before"));
+  CHECK(v.index() == 2);
+}
+
+TEST_CASE("splits hold the shapes that find mistakes") {
+  for (uint64_t const n : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(100), uint64_t(100000)}) {
+    bool empty = false, single = n == 0, whole = false;
+    for (testing::split const& s : testing::splits(n)) {
+      CHECK(s.n() == n);
+      uint64_t at = 0;
+      for (auto const p : s.parts()) {
+        CHECK(p.first == at);
+        CHECK(p.last >= p.first);
+        at = p.last;
+        empty = empty || p.size() == 0;
+        single = single || p.size() == 1;
+      }
+      CHECK(at == n);
+      whole = whole || s.size() == 1;
+    }
+    CHECK(empty);
+    CHECK(single);
+    CHECK(whole);
+  }
+}
+
+TEST_CASE("neighbours keep the rows of interest") {
+  auto const row = numbers(10);
+  for (testing::neighbours const& n : testing::neighbourhoods()) {
+    auto const batch = n.surround(row, 5);
+    CHECK(batch.size() == (n.before + n.behind) * 5 + 10);
+    CHECK(n.mine(batch, 5, 2) == row);
+    auto const again = n.surround(row, 5);
+    CHECK(std::memcmp(batch.data(), again.data(), 4 * batch.size()) == 0);
+  }
+  using kind = testing::neighbours::content;
+  CHECK(isobit::is_nan(testing::neighbours(1, 0, kind::nans).surround(floats{}, 1)[0]));
+  CHECK(isobit::is_inf(testing::neighbours(1, 0, kind::infinities).surround(floats{}, 1)[0]));
+  CHECK(isobit::magnitude_bits(testing::neighbours(1, 0, kind::huge).surround(floats{}, 1)[0]) >= 0x7f000000u);
+  CHECK(testing::neighbours(1, 0, kind::poison).surround(std::vector<int>{}, 1)[0] == -1);
+}

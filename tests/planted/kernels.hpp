@@ -41,8 +41,8 @@ template <bool Wrong> __global__ void early_ticket(float const* x, unsigned* par
   *out = sum;
 }
 
-//! The same with plain partial results. Wrong: no fence, so that the ticket orders nothing. The simulator's values do not
-//! show it (its memory is sequentially consistent); ThreadSanitizer does.
+//! The same with plain partial results. Wrong: no fence, so that the ticket orders nothing. The simulator's values do
+//! not show it (its memory is sequentially consistent); ThreadSanitizer does.
 template <bool Wrong> __global__ void weakened_ordering(float const* x, float* partials, unsigned* ticket, float* out) {
   unsigned const b = blockIdx.x, last = gridDim.x - 1;
   if (threadIdx.x != 0) return;
@@ -106,7 +106,7 @@ template <bool Wrong> __global__ void lane_dependent(float const* x, unsigned n,
   *out = sum;
 }
 
-//! out[r] = the sum of row r. Wrong: four elements at a time, so that the last group reads on into what follows the row.
+//! out[r] = the sum of row r. Wrong: four elements at a time, so that the last group reads on behind the row.
 template <bool Wrong> __global__ void padding_read(float const* x, unsigned columns, float* out) {
   if (threadIdx.x != 0) return;
   float const* const row = x + blockIdx.x * columns;

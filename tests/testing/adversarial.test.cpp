@@ -57,8 +57,9 @@ TEST_CASE("cancellation: the exact sum is what it says, the condition number nea
       CHECK(achieved < wanted + 1.5);
       // Pairs cancel exactly once they are sorted by magnitude; what is left is the sum.
       std::sort(x.begin(), x.end(), [](float a, float b) {
-        return isobit::magnitude_bits(a) != isobit::magnitude_bits(b) ? isobit::magnitude_bits(a) > isobit::magnitude_bits(b)
-                                                                      : isobit::to_bits(a) < isobit::to_bits(b);
+        return isobit::magnitude_bits(a) != isobit::magnitude_bits(b)
+                   ? isobit::magnitude_bits(a) > isobit::magnitude_bits(b)
+                   : isobit::to_bits(a) < isobit::to_bits(b);
       });
       float sum = 0;
       for (float const v : x) sum += v;
@@ -97,7 +98,11 @@ TEST_CASE("classes are what they are called") {
     double const w = std::abs(testing::wide_exponents<double>{1, -300, 300}(i));
     CHECK((w >= 0x1p-300 && w < 0x1p301));
     float const c = testing::every_class<float>{1}(i);
-    seen[isobit::is_nan(c) ? 0 : isobit::is_inf(c) ? 1 : isobit::is_zero(c) ? 2 : isobit::is_subnormal(c) ? 3 : 4] = true;
+    seen[isobit::is_nan(c)         ? 0
+         : isobit::is_inf(c)       ? 1
+         : isobit::is_zero(c)      ? 2
+         : isobit::is_subnormal(c) ? 3
+                                   : 4] = true;
   }
   CHECK(std::all_of(seen, seen + 5, [](bool s) { return s; }));
   auto const g = testing::place_special(testing::wide_exponents<float>{1}, 3, from_bits<float>(0x7fc00001u));

@@ -24,7 +24,8 @@ struct folder {
   fs::path path;
   folder() {
     for (unsigned k = 0;; ++k) {
-      path = fs::temp_directory_path() / ("isobit_baseline_" + std::to_string(std::time(nullptr)) + "_" + std::to_string(k));
+      path = fs::temp_directory_path() /
+             ("isobit_baseline_" + std::to_string(std::time(nullptr)) + "_" + std::to_string(k));
       if (fs::create_directory(path)) return;
     }
   }
@@ -102,7 +103,8 @@ TEST_CASE("other types, counts and numbers of outputs") {
   folder const f;
   auto const file = f.path / "x.baseline";
   CHECK(testing::update_baseline(std::vector<float>{1, 2}, file, ids, "first"));
-  CHECK(says(testing::baseline(std::vector<float>{1, 2, 3}, file, ids), "output 0 is 3 elements of float, 2 of float in"));
+  CHECK(says(testing::baseline(std::vector<float>{1, 2, 3}, file, ids),
+             "output 0 is 3 elements of float, 2 of float in"));
   CHECK(says(testing::baseline(std::vector<int>{0x3f800000, 0x40000000}, file, ids), "elements of int32"));
   CHECK(says(testing::baseline(std::pair(std::vector<float>{1, 2}, 1), file, ids), "2 outputs, 1 in"));
 }

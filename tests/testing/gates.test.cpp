@@ -172,14 +172,18 @@ TEST_CASE("a run that throws is a failure with its words, not an exception of th
              "the reference threw: no reference"));
 }
 
-TEST_CASE("same_as_host with a device") {
-  auto const right = [](auto const&) { return 1.0f; };
+TEST_CASE("device_same_as_host: the caller's launch at every geometry") {
   auto const host = [] { return 1.0f; };
-  CHECK(testing::same_as_host(right, host, right, {}));
-  auto const v = testing::same_as_host(right, host, [](testing::geometry const& g) { return g.block == 96 ? 2.0f : 1.0f; },
-                                       {});
-  CHECK(says(v, "on the device: 1 of 1 elements (float) differ"));
-  CHECK(says(v, "isobit::testing::geometry(1, 96, 1, 0)"));
+  auto const v = testing::device_same_as_host([](testing::geometry const&) { return 1.0f; }, host);
+  CHECK(v);
+  CHECK(v.runs() == 18);
+  auto const wrong =
+      testing::device_same_as_host([](testing::geometry const& g) { return g.block == 96 ? 2.0f : 1.0f; }, host);
+  CHECK(says(wrong, "1 of 1 elements (float) differ"));
+  CHECK(says(wrong, "isobit::testing::geometry(1, 96, 1, 0)"));
+  CHECK(says(testing::device_same_as_host([](auto const&) -> float { throw std::runtime_error("no device"); }, host),
+             "the run threw: no device"));
+  CHECK_FALSE(testing::device_same_as_host([](auto const&) { return floats{}; }, [] { return floats{}; }));
 }
 
 TEST_CASE("every_byte_written tells unwritten bytes from results that depend on the fill") {

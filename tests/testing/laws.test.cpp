@@ -109,7 +109,8 @@ TEST_CASE("hidden state") {
     mutable unsigned calls = 0;
     float combine(float l, float r) const { return isobit::add(l, ++calls % 7 == 0 ? isobit::mul(2.0f, r) : r); }
   };
-  CHECK(breaks(testing::laws(forgetful{}, testing::wide_exponents<float>{1, 0, 3}), "combine is a function of its operands"));
+  CHECK(breaks(testing::laws(forgetful{}, testing::wide_exponents<float>{1, 0, 3}),
+               "combine is a function of its operands"));
   struct counting : sum {
     mutable unsigned calls = 0;
     float lift(float x) const { return ++calls % 5 == 0 ? -x : x; }
@@ -132,9 +133,7 @@ TEST_CASE("finish and combine that change what they are given") {
   CHECK(breaks(testing::laws(touching{}, numbers), "combine leaves its operands as they are"));
 }
 
-TEST_CASE("a state that points to itself does not travel") {
-  CHECK_FALSE(testing::laws(pointing{}, numbers));
-}
+TEST_CASE("a state that points to itself does not travel") { CHECK_FALSE(testing::laws(pointing{}, numbers)); }
 
 TEST_CASE("declared commutative, and is not") {
   CHECK(breaks(testing::laws(average{}, numbers), "combine commutes, as declared"));
@@ -169,8 +168,9 @@ TEST_CASE("range_checked: who combines what") {
     CHECK(isobit::reduce(isobit::thread{}, n, load, acc).in_order(n));
     for (unsigned threads : {1u, 31u, 64u, 128u}) {
       testing::range_checked<plain<float>>::result out{};
-      isobit::simt::launch(1, threads, testing::detail::law_kernel<testing::range_checked<plain<float>>, decltype(load)>,
-                           load, n, &out, acc);
+      isobit::simt::launch(1, threads,
+                           testing::detail::law_kernel<testing::range_checked<plain<float>>, decltype(load)>, load, n,
+                           &out, acc);
       CHECK(out.in_order(n));
     }
   }

@@ -80,8 +80,8 @@ struct digest_op {
   uint64_t finish(isobit::digest_sum const& s) const { return isobit::finish_digest(s, uint64_t(0)); }
 };
 
-// Stochastic: the number drawn in step i is part of the result. `Hidden` keeps the draws' count in the operation, where a
-// new process does not find it.
+// Stochastic: the number drawn in step i is part of the result. `Hidden` keeps the draws' count in the operation, where
+// a new process does not find it.
 template <bool Hidden> struct random_walk {
   struct state {
     uint64_t place, draws;

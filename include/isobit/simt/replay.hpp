@@ -50,8 +50,8 @@ inline std::string replay(config const& c) {
 
 //! What `minimise` found.
 struct minimised {
-  config smallest;    //!< still fails
-  uint64_t runs = 0;  //!< how often `fails` was asked
+  config smallest;   //!< still fails
+  uint64_t runs = 0; //!< how often `fails` was asked
 };
 
 //! The smallest configuration that still fails, from one that does: fewer blocks, narrower blocks, fewer resident

@@ -104,14 +104,22 @@ template <ieee_float T> struct every_class {
     bits const b = static_cast<bits>(uint64_t(r.word[1]) << 32 | r.word[0]);
     bits const sign = b & f::sign;
     switch (r.word[2] % 16) {
-    case 0: return from_bits<T>(sign);
-    case 1: return from_bits<T>(sign | f::exponent);
-    case 2: return from_bits<T>(b | f::exponent | 1);
-    case 3: return from_bits<T>(b & (f::sign | f::mantissa));
-    case 4: return from_bits<T>(sign | (f::exponent - 1));
-    case 5: return from_bits<T>(sign | 1);
-    case 6: return from_bits<T>(sign | (f::mantissa + 1));
-    case 7: return from_bits<T>(sign | static_cast<bits>(f::bias) << f::mantissa_bits);
+    case 0:
+      return from_bits<T>(sign);
+    case 1:
+      return from_bits<T>(sign | f::exponent);
+    case 2:
+      return from_bits<T>(b | f::exponent | 1);
+    case 3:
+      return from_bits<T>(b & (f::sign | f::mantissa));
+    case 4:
+      return from_bits<T>(sign | (f::exponent - 1));
+    case 5:
+      return from_bits<T>(sign | 1);
+    case 6:
+      return from_bits<T>(sign | (f::mantissa + 1));
+    case 7:
+      return from_bits<T>(sign | static_cast<bits>(f::bias) << f::mantissa_bits);
     default:
       return detail::with_exponent<T>(uint64_t(r.word[1]) << 32 | r.word[0], static_cast<int>(r.word[3] % 41) - 20);
     }

@@ -56,7 +56,8 @@ struct golden_file {
     for (std::string const& id : ids) out << "id " << id << '\n';
     for (golden_output const& o : outputs) {
       out << "output " << o.count << ' ' << hex(o.digest) << ' ' << o.chunk_bytes << ' ' << o.type << '\n';
-      for (size_t c = 0; c < o.chunks.size(); ++c) out << (c % 4 == 0 ? c == 0 ? "chunks" : "\nchunks" : "") << ' ' << hex(o.chunks[c]);
+      for (size_t c = 0; c < o.chunks.size(); ++c)
+        out << (c % 4 == 0 ? c == 0 ? "chunks" : "\nchunks" : "") << ' ' << hex(o.chunks[c]);
       if (!o.chunks.empty()) out << '\n';
     }
     for (std::string const& u : updates) out << "update " << u << '\n';
@@ -148,7 +149,8 @@ inline std::string today() {
 //! The facts of one run; `f` is a function that returns results, or the results.
 template <class F> golden_file golden_of(F const& f, std::vector<std::string> ids) {
   golden_file g;
-  if (ids.empty()) throw invalid_argument("testing::baseline", "ids", "the names of the orders and recipes: at least one");
+  if (ids.empty())
+    throw invalid_argument("testing::baseline", "ids", "the names of the orders and recipes: at least one");
   std::sort(ids.begin(), ids.end());
   for (std::string const& id : ids)
     if (id.empty() || id.find('\n') != std::string::npos)
@@ -181,12 +183,13 @@ inline std::string list(std::vector<std::string> const& names) {
 //!
 //!     CHECK(isobit::testing::baseline(run, "tests/row_norms.baseline", {isobit::testing::id_of<isobit::tree>()}));
 template <class F>
-verdict baseline(F const& f, std::filesystem::path const& file, std::vector<std::string> const& ids) {
+[[nodiscard]] verdict baseline(F const& f, std::filesystem::path const& file, std::vector<std::string> const& ids) {
   verdict v("baseline");
   std::string const name = file.string();
   auto const text = detail::read_file(file);
   if (!text)
-    return v.fail("there is no baseline " + name + "\n  record one: isobit::testing::update_baseline(f, file, ids, reason)");
+    return v.fail("there is no baseline " + name +
+                  "\n  record one: isobit::testing::update_baseline(f, file, ids, reason)");
   auto const wanted = detail::golden_file::parse(*text);
   if (!wanted) return v.fail(name + " is not a baseline, or was cut off");
   detail::golden_file const now = detail::golden_of(f, ids);
@@ -224,8 +227,8 @@ verdict baseline(F const& f, std::filesystem::path const& file, std::vector<std:
 //! must not be empty. A file that exists and is not a baseline is left alone. The file is replaced as a whole.
 //! Throws `invalid_argument` for an empty reason, and as `baseline`.
 template <class F>
-verdict update_baseline(F const& f, std::filesystem::path const& file, std::vector<std::string> const& ids,
-                        std::string reason) {
+[[nodiscard]] verdict update_baseline(F const& f, std::filesystem::path const& file,
+                                      std::vector<std::string> const& ids, std::string reason) {
   verdict v("update_baseline");
   std::replace(reason.begin(), reason.end(), '\n', ' ');
   if (reason.find_first_not_of(" \t\r") == std::string::npos)

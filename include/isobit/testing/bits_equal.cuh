@@ -13,7 +13,8 @@ namespace isobit::inline bits1::testing {
 //! `sizeof(device_difference)` bytes, aligned to 8. Waits for the stream. Throws `launch_error` when CUDA refuses.
 //! Travels to the host: 16 bytes, and the first differing element. Not yet run on a GPU.
 template <class T>
-verdict bits_equal(cudaStream_t stream, T const* a, T const* b, uint64_t n, void* workspace, uint64_t chunk = 1024) {
+[[nodiscard]] verdict bits_equal(cudaStream_t stream, T const* a, T const* b, uint64_t n, void* workspace,
+                                 uint64_t chunk = 1024) {
   verdict v("bits_equal");
   if (n == 0) return v.remark("no elements");
   isobit::detail::check_array("testing::bits_equal", "a", a, n);

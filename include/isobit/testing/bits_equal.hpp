@@ -13,7 +13,7 @@ namespace isobit::inline bits1::testing {
 //! element, its chunk of `chunk` elements, both bit patterns, values and classes, and the distance.
 //!
 //!     CHECK(isobit::testing::bits_equal(out, wanted));
-template <class A, class B> verdict bits_equal(A const& a, B const& b, uint64_t chunk = 1024) {
+template <class A, class B> [[nodiscard]] verdict bits_equal(A const& a, B const& b, uint64_t chunk = 1024) {
   verdict v("bits_equal");
   detail::comparison const c = detail::compare(outputs_of(a), outputs_of(b), chunk);
   v.add_compared(c.compared).first_difference(c.different, c.output, c.index);

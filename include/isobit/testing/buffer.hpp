@@ -25,13 +25,13 @@ template <class T> std::vector<T> filled(size_t n, unsigned char byte) {
 template <class T> class placed {
 public:
   placed(std::span<T const> values, size_t offset) : count_(values.size()), offset_(offset) {
-    memory_ = static_cast<unsigned char*>(::operator new(offset + bytes() + (bytes() == 0), std::align_val_t{256}));
+    memory_ = static_cast<unsigned char*>(::operator new (offset + bytes() + (bytes() == 0), std::align_val_t{256}));
     if (bytes() > 0) std::memcpy(memory_ + offset, static_cast<void const*>(values.data()), bytes());
   }
   placed(std::vector<T> const& values, size_t offset) : placed(std::span<T const>(values), offset) {}
   placed(placed const&) = delete;
   placed& operator=(placed const&) = delete;
-  ~placed() { ::operator delete(memory_, std::align_val_t{256}); }
+  ~placed() { ::operator delete (memory_, std::align_val_t{256}); }
 
   T* data() { return reinterpret_cast<T*>(memory_ + offset_); }
   T const* data() const { return reinterpret_cast<T const*>(memory_ + offset_); }

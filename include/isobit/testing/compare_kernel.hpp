@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! The kernel behind `bits_equal` for device memory. The same source runs on a GPU and, through `isobit::simt`, on a CPU.
+//! The kernel behind `bits_equal` for device memory. The same source runs on a GPU and, through
+//! `isobit::simt`, on a CPU.
 #pragma once
 
 #include <isobit/group/machine.hpp>
 
 namespace isobit::inline bits1::testing {
 
-//! What travels from the device: how many elements differ, and the complement of the first one's index. All zeros before
-//! the launch.
+//! What travels from the device: how many elements differ, and the complement of the first one's index. All zeros
+//! before the launch.
 struct device_difference {
   uint64_t different = 0;
   uint64_t complement_of_first = 0;
@@ -17,23 +18,11 @@ struct device_difference {
 
 namespace detail {
 
-// Unsigned words that divide an element and its alignment.
-template <size_t Size, size_t Alignment> struct word_of { using type = uint8_t; };
-template <size_t Size, size_t Alignment>
-  requires(Size % 8 == 0 && Alignment % 8 == 0)
-struct word_of<Size, Alignment> {
-  using type = uint64_t;
-};
-template <size_t Size, size_t Alignment>
-  requires((Size % 8 != 0 || Alignment % 8 != 0) && Size % 4 == 0 && Alignment % 4 == 0)
-struct word_of<Size, Alignment> {
-  using type = uint32_t;
-};
-template <size_t Size, size_t Alignment>
-  requires((Size % 4 != 0 || Alignment % 4 != 0) && Size % 2 == 0 && Alignment % 2 == 0)
-struct word_of<Size, Alignment> {
-  using type = uint16_t;
-};
+// The largest unsigned word that divides an element and its alignment.
+template <size_t Unit>
+using word_of = stl::conditional_t<
+    Unit % 8 == 0, uint64_t,
+    stl::conditional_t<Unit % 4 == 0, uint32_t, stl::conditional_t<Unit % 2 == 0, uint16_t, uint8_t>>>;
 
 ISOBIT_HD inline void count_difference(device_difference* out, uint64_t different, uint64_t complement,
                                        [[maybe_unused]] source_line where = source_line::here()) {
@@ -51,7 +40,7 @@ ISOBIT_HD inline void count_difference(device_difference* out, uint64_t differen
 
 //! Counts the elements of `a` and `b` that differ in any bit. Any grid, any block.
 template <class T> ISOBIT_KERNEL void compare_bits_kernel(T const* a, T const* b, uint64_t n, device_difference* out) {
-  using word = typename detail::word_of<sizeof(T), alignof(T)>::type;
+  using word = detail::word_of<sizeof(T) | alignof(T)>;
   constexpr uint64_t words = sizeof(T) / sizeof(word);
   auto const* const wa = reinterpret_cast<word const*>(a);
   auto const* const wb = reinterpret_cast<word const*>(b);

@@ -18,9 +18,9 @@ enum class number_class { zero, subnormal, normal, infinity, nan, other };
 struct element_kind {
   std::string name;
   size_t size;
-  std::string (*describe)(void const*);         //!< "0x80000000  -0  (zero)"
-  number_class (*classify)(void const*);        //!< `other` for what is not a floating-point number
-  uint64_t (*apart)(void const*, void const*);  //!< units in the last place; null for what is not a floating-point number
+  std::string (*describe)(void const*);        //!< "0x80000000  -0  zero"
+  number_class (*classify)(void const*);       //!< `other` for what is not a floating-point number
+  uint64_t (*apart)(void const*, void const*); //!< units in the last place; null for other types
 };
 
 namespace detail {
@@ -109,10 +109,9 @@ template <class T> std::string type_name() {
   else if constexpr (stl::same_as<T, double>)
     return "double";
   else if constexpr (small_float<T>)
-    return T::format.mantissa_bits == 10 ? "f16"
-           : T::format.exponent_bits == 8
-               ? "bf16"
-               : formatted("e%dm%d", T::format.exponent_bits, T::format.mantissa_bits);
+    return T::format.mantissa_bits == 10  ? "f16"
+           : T::format.exponent_bits == 8 ? "bf16"
+                                          : formatted("e%dm%d", T::format.exponent_bits, T::format.mantissa_bits);
   else if constexpr (stl::is_integral_v<T>)
     return formatted("%s%d", stl::is_signed_v<T> ? "int" : "uint", static_cast<int>(8 * sizeof(T)));
   else

@@ -34,7 +34,7 @@ public:
 //!       return out;
 //!     }));
 template <class F>
-verdict every_byte_written(F const& f, std::vector<unsigned char> const& fills = {0x00, 0xff, 0x5a}) {
+[[nodiscard]] verdict every_byte_written(F const& f, std::vector<unsigned char> const& fills = {0x00, 0xff, 0x5a}) {
   verdict v("every_byte_written");
   std::vector<detail::ran> all;
   std::vector<fill> cases;

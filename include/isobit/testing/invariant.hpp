@@ -46,9 +46,10 @@ public:
 //!
 //!     CHECK(isobit::testing::geometry_invariant(f, {1, 32, 96, 256}, {1, 3, 64}));
 template <class F>
-verdict geometry_invariant(F const& f, std::vector<uint32_t> const& blocks, std::vector<uint32_t> const& grids = {1},
-                           std::vector<uint64_t> const& batches = {1}, std::vector<size_t> const& alignments = {0},
-                           uint64_t chunk = 1024) {
+[[nodiscard]] verdict geometry_invariant(F const& f, std::vector<uint32_t> const& blocks,
+                                         std::vector<uint32_t> const& grids = {1},
+                                         std::vector<uint64_t> const& batches = {1},
+                                         std::vector<size_t> const& alignments = {0}, uint64_t chunk = 1024) {
   std::vector<geometry> cases;
   for (size_t const alignment : alignments)
     for (uint64_t const batch : batches)
@@ -89,8 +90,8 @@ private:
   std::vector<uint64_t> cuts_;
 };
 
-//! Splits of [0, n) that find mistakes: the whole, the first or last element apart, halves, empty parts at both ends and
-//! in the middle, single elements (for n <= 512), powers of two, and `random` uneven ones.
+//! Splits of [0, n) that find mistakes: the whole, the first or last element apart, halves, empty parts at both ends
+//! and in the middle, single elements (for n <= 512), powers of two, and `random` uneven ones.
 inline std::vector<split> splits(uint64_t n, uint64_t random = 16, uint64_t seed = 0) {
   std::vector<split> out;
   auto const add = [&](std::vector<uint64_t> inner) {
@@ -126,7 +127,8 @@ inline std::vector<split> splits(uint64_t n, uint64_t random = 16, uint64_t seed
 //! The results of `f(split)` must not depend on the split.
 //!
 //!     CHECK(isobit::testing::partition_invariant(f, isobit::testing::splits(n)));
-template <class F> verdict partition_invariant(F const& f, std::vector<split> const& cases, uint64_t chunk = 1024) {
+template <class F>
+[[nodiscard]] verdict partition_invariant(F const& f, std::vector<split> const& cases, uint64_t chunk = 1024) {
   return detail::same_for_all("partition_invariant", "split", cases, f, chunk);
 }
 
@@ -184,19 +186,26 @@ private:
       using bits = float_bits<T>;
       bits const b = static_cast<bits>(r);
       switch (what) {
-      case content::zeros: return T(0);
-      case content::numbers: return from_bits<T>((b & (f::sign | f::mantissa)) | to_bits(T(1)));
-      case content::huge: return from_bits<T>((b & (f::sign | f::mantissa)) | (f::exponent - (bits(1) << f::mantissa_bits)));
-      case content::infinities: return from_bits<T>((b & f::sign) | f::exponent);
-      case content::nans: return from_bits<T>(b | f::exponent | 1);
-      case content::poison: return from_bits<T>(static_cast<bits>(~bits(0)));
+      case content::zeros:
+        return T(0);
+      case content::numbers:
+        return from_bits<T>((b & (f::sign | f::mantissa)) | to_bits(T(1)));
+      case content::huge:
+        return from_bits<T>((b & (f::sign | f::mantissa)) | (f::exponent - (bits(1) << f::mantissa_bits)));
+      case content::infinities:
+        return from_bits<T>((b & f::sign) | f::exponent);
+      case content::nans:
+        return from_bits<T>(b | f::exponent | 1);
+      case content::poison:
+        return from_bits<T>(static_cast<bits>(~bits(0)));
       }
     }
     T out{};
     if (what == content::zeros) return out;
     unsigned char bytes[sizeof(T)];
     for (size_t k = 0; k < sizeof(T); ++k)
-      bytes[k] = what == content::poison ? static_cast<unsigned char>(0xff) : static_cast<unsigned char>(r >> (k % 8 * 8));
+      bytes[k] =
+          what == content::poison ? static_cast<unsigned char>(0xff) : static_cast<unsigned char>(r >> (k % 8 * 8));
     std::memcpy(static_cast<void*>(&out), bytes, sizeof out);
     return out;
   }
@@ -216,12 +225,13 @@ inline std::vector<neighbours> neighbourhoods(uint64_t seed = 0) {
   return out;
 }
 
-//! The results of the rows of interest must not depend on other rows ("batch invariance"): `f(neighbours)` surrounds its
-//! rows with `n.surround(rows, columns)`, runs, and returns the results of its own rows only.
+//! The results of the rows of interest must not depend on other rows ("batch invariance"): `f(neighbours)` surrounds
+//! its rows with `n.surround(rows, columns)`, runs, and returns the results of its own rows only.
 //!
 //!     CHECK(isobit::testing::neighbour_invariant(f));
 template <class F>
-verdict neighbour_invariant(F const& f, std::vector<neighbours> const& cases = neighbourhoods(), uint64_t chunk = 1024) {
+[[nodiscard]] verdict neighbour_invariant(F const& f, std::vector<neighbours> const& cases = neighbourhoods(),
+                                          uint64_t chunk = 1024) {
   return detail::same_for_all("neighbour_invariant", "neighbourhood", cases, f, chunk);
 }
 

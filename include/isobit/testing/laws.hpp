@@ -18,8 +18,8 @@ struct law_options {
   bool simulate = true; //!< also in a simulated block: the accumulator must be usable in a kernel
 };
 
-//! An accumulator that checks whoever uses it: every `combine` must be one of the tree's nodes over adjacent ranges, the
-//! lower one left. Feed it with `indexed_input{x, i}`; `in_order` of the result says whether all was well.
+//! An accumulator that checks whoever uses it: every `combine` must be one of the tree's nodes over adjacent ranges,
+//! the lower one left. Feed it with `indexed_input{x, i}`; `in_order` of the result says whether all was well.
 //! It turns a test of a fold of one's own (a group, a kernel, a merge of ranks) into one line.
 template <class T> struct indexed_input {
   T value;
@@ -43,8 +43,8 @@ template <accumulator A> struct range_checked {
   ISOBIT_HD constexpr state lift(input x) const { return {acc.lift(x.value), x.index, x.index + 1, 0}; }
   ISOBIT_HD constexpr state combine(state const& l, state const& r) const {
     uint64_t const size = l.last - l.first, right = r.last - r.first;
-    bool const node = l.last == r.first && (size & (size - 1)) == 0 && right >= 1 && right <= size &&
-                      l.first % (2 * size) == 0;
+    bool const node =
+        l.last == r.first && (size & (size - 1)) == 0 && right >= 1 && right <= size && l.first % (2 * size) == 0;
     return {acc.combine(l.value, r.value), l.first, r.last, l.wrong + r.wrong + (node ? 0u : 1u)};
   }
   ISOBIT_HD constexpr result finish(state const& s) const { return {acc.finish(s.value), s.first, s.last, s.wrong}; }
@@ -78,10 +78,10 @@ private:
 
 template <class Acc> inline constexpr bool declared_commutative = false;
 template <class Acc>
-  requires requires { Acc::commutative; }
+requires requires { Acc::commutative; }
 inline constexpr bool declared_commutative<Acc> = Acc::commutative;
 template <class T, class Op>
-  requires requires { Op::commutative; }
+requires requires { Op::commutative; }
 inline constexpr bool declared_commutative<with_operator<T, Op>> = Op::commutative;
 
 template <class Acc, class Generator> class law_check {
@@ -185,8 +185,7 @@ private:
           verdict_.fail("in a kernel " + at + ": " + e.what() + "\n  again: " + simt::replay(c));
           return;
         }
-        demand(same_bytes(got, wanted), "a block's tree is the specified one",
-               at + "\n  again: " + simt::replay(c));
+        demand(same_bytes(got, wanted), "a block's tree is the specified one", at + "\n  again: " + simt::replay(c));
       }
     }
   }
@@ -219,7 +218,8 @@ private:
 //! The report names the law, the elements and, for a kernel, the line that runs it again.
 //!
 //!     CHECK(isobit::testing::laws(my_accumulator{}, isobit::testing::every_class<float>{1}));
-template <class Op, class Generator> verdict laws(Op const& op, Generator const& generator, law_options const& o = {}) {
+template <class Op, class Generator>
+[[nodiscard]] verdict laws(Op const& op, Generator const& generator, law_options const& o = {}) {
   using T = std::remove_cvref_t<decltype(generator(uint64_t{}))>;
   if constexpr (accumulator<Op>) {
     return detail::law_check<Op, Generator>(op, generator, o).run();

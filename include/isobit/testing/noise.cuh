@@ -11,7 +11,7 @@
 namespace isobit::inline bits1::testing {
 
 //! Reads and writes `words` of scratch memory for `rounds` rounds.
-ISOBIT_KERNEL inline void noise_kernel(uint32_t* scratch, uint64_t words, uint32_t rounds) {
+template <int = 0> ISOBIT_KERNEL void noise_kernel(uint32_t* scratch, uint64_t words, uint32_t rounds) {
   uint64_t const step = uint64_t(gridDim.x) * blockDim.x;
   for (uint32_t r = 0; r < rounds; ++r)
     for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < words; i += step)
@@ -23,7 +23,7 @@ ISOBIT_KERNEL inline void noise_kernel(uint32_t* scratch, uint64_t words, uint32
 //! Throws `launch_error` when CUDA refuses. Not yet run on a GPU.
 //!
 //!     isobit::testing::noise noise;
-//!     CHECK(isobit::testing::repeatable([&](auto const& trial) { noise.start(trial.index); ...launch, copy back... }));
+//!     CHECK(isobit::testing::repeatable([&](auto const& trial) { noise.start(trial.index); ... }));
 class noise {
 public:
   explicit noise(int streams = 4, size_t scratch_bytes = size_t(16) << 20) : words_(scratch_bytes / 4) {
@@ -52,7 +52,7 @@ public:
       for (uint64_t kernels = r.below(4); kernels > 0; --kernels) {
         auto const blocks = static_cast<unsigned>(1 + r.below(256));
         auto const rounds = static_cast<uint32_t>(1 + r.below(8));
-        noise_kernel<<<blocks, 256, 0, streams_[s]>>>(scratch_ + s * words_, words_, rounds);
+        noise_kernel<><<<blocks, 256, 0, streams_[s]>>>(scratch_ + s * words_, words_, rounds);
         device::check_launch("testing::noise");
       }
   }

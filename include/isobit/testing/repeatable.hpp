@@ -61,7 +61,7 @@ inline std::vector<trial> trials(repeat_options const& o) {
 //!
 //! On a GPU, launch into a stream beside an `isobit::testing::noise` (testing/noise.cuh) and copy the results back.
 //! One contributor never drifts and two seldom do: give a kernel under test at least 32 blocks that contend.
-template <class F> verdict repeatable(F const& f, repeat_options const& o = {}) {
+template <class F> [[nodiscard]] verdict repeatable(F const& f, repeat_options const& o = {}) {
   return detail::same_for_all("repeatable", "run", detail::trials(o), f, o.chunk);
 }
 
@@ -84,14 +84,15 @@ template <class F> uint64_t count_distinct(F const& f, repeat_options const& o =
 
 //! A negative control: passes when the runs give at least two different results. It shows that the noise suffices to
 //! see what it should see, for instance with an arrival-order sum in place of the kernel under test.
-template <class F> verdict not_repeatable(F const& f, repeat_options const& o = {}) {
+template <class F> [[nodiscard]] verdict not_repeatable(F const& f, repeat_options const& o = {}) {
   verdict v("not_repeatable", "distinct results");
   uint64_t const distinct = count_distinct(f, o);
   v.add_runs(o.runs).add_compared(distinct);
   if (distinct < 2)
-    v.fail(std::to_string(o.runs) + " runs gave " + std::to_string(distinct) +
-           " result: the control is repeatable here, so that a passing gate means nothing\n  try more runs, more blocks, "
-           "other inputs");
+    v.fail(
+        std::to_string(o.runs) + " runs gave " + std::to_string(distinct) +
+        " result: the control is repeatable here, so that a passing gate means nothing\n  try more runs, more blocks, "
+        "other inputs");
   return v;
 }
 

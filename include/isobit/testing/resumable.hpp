@@ -13,7 +13,8 @@ namespace isobit::inline bits1::testing {
 
 //! The bytes of a trivially copyable state, and back: what an operation without `to_bytes` and `from_bytes` gets.
 template <class State> std::vector<unsigned char> bytes_of(State const& s) {
-  static_assert(__is_trivially_copyable(State), "isobit: a state that is not trivially copyable needs to_bytes and from_bytes");
+  static_assert(__is_trivially_copyable(State),
+                "isobit: a state that is not trivially copyable needs to_bytes and from_bytes");
   std::vector<unsigned char> out(sizeof s);
   std::memcpy(out.data(), static_cast<void const*>(&s), sizeof s);
   return out;
@@ -81,13 +82,14 @@ template <class Op> ran run_with_stops(Op const& original, uint64_t n, std::vect
 //!
 //!     CHECK(isobit::testing::resumable(op, n));
 template <class Op>
-  requires std::copy_constructible<Op>
-verdict resumable(Op const& op, uint64_t n, std::vector<uint64_t> points) {
+requires std::copy_constructible<Op>
+[[nodiscard]] verdict resumable(Op const& op, uint64_t n, std::vector<uint64_t> points) {
   verdict v("resumable");
   if (points.empty()) return v.remark("no point to stop at");
   std::sort(points.begin(), points.end());
-  if (points.back() > n) return v.fail("a point to stop at, " + std::to_string(points.back()) + ", is beyond the " +
-                                       std::to_string(n) + " steps");
+  if (points.back() > n)
+    return v.fail("a point to stop at, " + std::to_string(points.back()) + ", is beyond the " + std::to_string(n) +
+                  " steps");
   detail::ran const straight = detail::run_with_stops(op, n, {});
   if (straight.error) return v.fail("the straight run threw: " + *straight.error);
   auto const same = [&](std::vector<uint64_t> const& at, std::string const& where) {
@@ -110,6 +112,6 @@ verdict resumable(Op const& op, uint64_t n, std::vector<uint64_t> points) {
 }
 
 //! The same at `stops(n)`.
-template <class Op> verdict resumable(Op const& op, uint64_t n) { return resumable(op, n, stops(n)); }
+template <class Op> [[nodiscard]] verdict resumable(Op const& op, uint64_t n) { return resumable(op, n, stops(n)); }
 
 } // namespace isobit::inline bits1::testing

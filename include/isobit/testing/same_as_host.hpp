@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! `same_as_host`: a kernel gives the bits of a host function, on the simulator always, and on a GPU where the caller
-//! has one.
+//! `same_as_host`: a kernel gives the bits of a host function on the simulator; `device_same_as_host`: on a GPU.
 #pragma once
 
 #include <isobit/testing/invariant.hpp>
@@ -13,8 +12,8 @@ struct host_options {
   std::vector<uint32_t> grids{1, 2, 5};
   uint64_t schedules = 4; //!< for each geometry: in order, in reverse, then random ones (`simt::vary`)
   uint64_t seed = 0;
-  uint64_t chunk = 1024;  //!< elements of a chunk in the report
-  bool shrink = true;     //!< whether a failing configuration is made smaller for the report
+  uint64_t chunk = 1024; //!< elements of a chunk in the report
+  bool shrink = true;    //!< whether a failing configuration is made smaller for the report
 };
 
 namespace detail {
@@ -41,7 +40,7 @@ std::string wrongness(Kernel const& kernel, simt::config const& c, outputs const
 //!         [&](isobit::simt::config const& c) { isobit::simt::launch(c, kernel, x.data(), out.data()); return out; },
 //!         [&] { return reference(x); }));
 template <class Kernel, class Reference>
-verdict same_as_host(Kernel const& kernel, Reference const& reference, host_options const& o = {}) {
+[[nodiscard]] verdict same_as_host(Kernel const& kernel, Reference const& reference, host_options const& o = {}) {
   verdict v("same_as_host");
   detail::ran const wanted = detail::run_once(reference);
   if (wanted.error) return v.fail("the reference threw: " + *wanted.error);
@@ -71,24 +70,25 @@ verdict same_as_host(Kernel const& kernel, Reference const& reference, host_opti
   return v;
 }
 
-//! The same, and then `device(geometry) -> results`, which launches on a GPU and copies the results back, for every
-//! grid and block of `o`.
-template <class Kernel, class Reference, class Device>
-verdict same_as_host(Kernel const& kernel, Reference const& reference, Device const& device, host_options const& o) {
-  verdict v = same_as_host(kernel, reference, o);
-  if (!v) return v;
+//! `device(geometry) -> results`, which launches on a GPU and copies the results back, gives the bits of
+//! `reference() -> results` for every grid and block of `o`. Not yet run on a GPU.
+template <class Device, class Reference>
+[[nodiscard]] verdict device_same_as_host(Device const& device, Reference const& reference,
+                                          host_options const& o = {}) {
+  verdict v("device_same_as_host");
   detail::ran const wanted = detail::run_once(reference);
+  if (wanted.error) return v.fail("the reference threw: " + *wanted.error);
   for (uint32_t const grid : o.grids) {
     for (uint32_t const block : o.blocks) {
       geometry const g(grid, block);
       detail::ran const got = detail::run_once(device, g);
       v.add_runs(1);
-      if (got.error) return v.fail("on the device: " + *got.error + detail::again(g));
+      if (got.error) return v.fail("the run threw: " + *got.error + detail::again(g));
       detail::comparison const d = detail::compare(wanted.results, got.results, o.chunk);
       v.add_compared(d.compared);
       if (!d.equal())
         return v.first_difference(d.different, d.output, d.index)
-            .fail("on the device: " + d.text + "\n  (one: host, other: device)" + detail::again(g));
+            .fail(d.text + "\n  (one: host, other: device)" + detail::again(g));
     }
   }
   return v;

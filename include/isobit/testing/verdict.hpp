@@ -17,7 +17,7 @@ namespace isobit::inline bits1::testing {
 //!     auto v = isobit::testing::bits_equal(a, b);
 //!     EXPECT_TRUE(v) << v;                                       // GoogleTest
 //!     if (!v) { std::cerr << v << '\n'; return 1; }              // plain main
-class [[nodiscard]] verdict {
+class verdict {
 public:
   explicit verdict(std::string gate, std::string unit = "elements") : gate_(std::move(gate)), unit_(std::move(unit)) {}
 
@@ -26,11 +26,11 @@ public:
   uint64_t compared() const { return compared_; }   //!< elements (of all outputs, all runs) compared; for laws, checks
   uint64_t different() const { return different_; } //!< of these, how many differed
   uint64_t runs() const { return runs_; }           //!< how often the code under test ran
-  //! The first difference: which output (0 when there is one), and which element of it. Meaningful when different() > 0.
+  //! The first difference: which output (0 when there is one), and which element of it. For different() > 0.
   uint64_t output() const { return output_; }
   uint64_t index() const { return index_; }
 
-  //! "isobit::testing::<gate> passed: ..." or "isobit::testing::<gate> FAILED: what differed, where, how to see it again".
+  //! "isobit::testing::<gate> passed: ..." or "... FAILED: what differed, where, how to see it again".
   std::string text() const {
     std::string out = "isobit::testing::" + gate_;
     if (failed_) return out + " FAILED: " + what_;

@@ -172,6 +172,13 @@ TEST_CASE("a run that throws is a failure with its words, not an exception of th
              "the reference threw: no reference"));
 }
 
+TEST_CASE("when only the first case is different, the report says so") {
+  auto const first = [](testing::trial const& t) { return t.index == 0 ? 1.0f : 2.0f; };
+  CHECK(says(testing::repeatable(first), "all but the first agree with each other"));
+  auto const all = [](testing::trial const& t) { return static_cast<float>(t.index); };
+  CHECK(testing::repeatable(all).text().find("agree with each other") == std::string::npos);
+}
+
 TEST_CASE("device_same_as_host: the caller's launch at every geometry") {
   auto const host = [] { return 1.0f; };
   auto const v = testing::device_same_as_host([](testing::geometry const&) { return 1.0f; }, host);

@@ -132,6 +132,12 @@ TEST_CASE("no stops, impossible stops, exceptions, nothing to compare") {
   CHECK(says(testing::resumable(forgetful{}, 10), "cannot read the checkpoint"));
 }
 
+TEST_CASE("bytes of another size are refused") {
+  CHECK(testing::from_bytes_of<float>(testing::bytes_of(1.5f)) == 1.5f);
+  CHECK_THROWS_WITH(static_cast<void>(testing::from_bytes_of<float>(bytes(3))),
+                    "isobit::testing::from_bytes_of: bytes must be exactly 4 bytes");
+}
+
 TEST_CASE("where to stop") {
   CHECK(testing::stops(3) == std::vector<uint64_t>{0, 1, 2, 3});
   auto const many = testing::stops(1000000);

@@ -44,7 +44,8 @@ verdict same_for_all(char const* gate, char const* noun, std::vector<Case> const
   v.add_runs(1);
   if (first.error) return v.fail("the first run threw: " + *first.error + again(cases[0]));
 
-  uint64_t failing = 0;
+  uint64_t failing = 0, alike = 0; // of the failing ones, how many give the same
+  std::optional<outputs> odd;
   Case const* smallest = nullptr;
   comparison worst;
   for (size_t i = 1; i < cases.size(); ++i) {
@@ -56,15 +57,20 @@ verdict same_for_all(char const* gate, char const* noun, std::vector<Case> const
     v.add_compared(d.compared);
     if (d.equal()) continue;
     ++failing;
+    if (!odd) odd = other.results;
+    alike += !other.error && compare(*odd, other.results, chunk).equal();
     if (smallest != nullptr && smallest->weight() <= c.weight()) continue;
     smallest = &c;
     worst = d;
   }
   if (smallest == nullptr) return v;
   v.first_difference(worst.different, worst.output, worst.index);
+  std::string const agree = failing > 1 && failing == cases.size() - 1 && alike == failing
+                                ? "\n  all but the first agree with each other"
+                                : "";
   return v.fail(std::to_string(failing) + " of " + std::to_string(cases.size() - 1) + " " + noun +
                 "s give something else than the first, " + cases[0].text() + "\n  the smallest: " + smallest->text() +
-                "\n  " + worst.text + again(*smallest));
+                "\n  " + worst.text + agree + again(*smallest));
 }
 
 //! Remembers, for the report, which simulator configuration a run asked for.

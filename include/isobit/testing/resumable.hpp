@@ -3,6 +3,7 @@
 //! `resumable`: stop at any step, write the state as bytes, restore it elsewhere, go on: the bits of the straight run.
 #pragma once
 
+#include <isobit/error.hpp>
 #include <isobit/testing/cases.hpp>
 #include <isobit/testing/philox.hpp>
 
@@ -21,7 +22,9 @@ template <class State> std::vector<unsigned char> bytes_of(State const& s) {
 }
 template <class State> State from_bytes_of(std::vector<unsigned char> const& bytes) {
   alignas(State) unsigned char memory[sizeof(State)];
-  std::memcpy(memory, bytes.data(), sizeof memory < bytes.size() ? sizeof memory : bytes.size());
+  if (bytes.size() != sizeof memory)
+    throw invalid_argument("testing::from_bytes_of", "bytes", "exactly", sizeof memory, "bytes");
+  std::memcpy(memory, bytes.data(), sizeof memory);
   return *reinterpret_cast<State*>(memory);
 }
 

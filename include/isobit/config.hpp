@@ -36,6 +36,7 @@ namespace stl = std;
 #define ISOBIT_SHARED __shared__
 #define ISOBIT_UNROLL _Pragma("unroll")
 #define ISOBIT_CALLS_USER_CODE _Pragma("nv_exec_check_disable")
+#define ISOBIT_KERNELS compiled
 #else
 //! A function that runs on the host and on the device.
 #define ISOBIT_HD
@@ -47,6 +48,8 @@ namespace stl = std;
 #define ISOBIT_UNROLL _Pragma("GCC unroll 32")
 //! Before a function template that calls a user's callable: it may exist on the device only, or on the host only.
 #define ISOBIT_CALLS_USER_CODE
+//! The inline namespace of the library's kernels: one program may hold nvcc's and the simulator's form of a kernel.
+#define ISOBIT_KERNELS simulated
 #endif
 
 //! Defined while code for a GPU is being generated.

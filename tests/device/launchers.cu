@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+float simulated_sum(float const* x, unsigned n); // simulated.cpp
+
 namespace {
 
 int failures = 0;
@@ -58,8 +60,15 @@ void reduce() {
 
 } // namespace
 
+// One program holds nvcc's and the simulator's form of a kernel, and they are not mixed up.
+void both_forms() {
+  float const x[] = {1, 2, 3, 4, 5};
+  if (simulated_sum(x, 5) != 15) ++failures, std::puts("the simulator's kernel was replaced by nvcc's");
+}
+
 int main() {
   reduce();
+  both_forms();
   std::printf(failures == 0 ? "launchers refuse what they must\n" : "%d failures\n", failures);
   return failures != 0;
 }

@@ -6,7 +6,7 @@
 
 #include <isobit/algo/digest.hpp>
 
-namespace isobit::inline bits1::device {
+namespace isobit::inline bits1::device::inline ISOBIT_KERNELS {
 
 //! Threads of a block of the launchers here. Bits do not depend on it.
 inline constexpr int digest_block = 256;
@@ -52,4 +52,4 @@ ISOBIT_KERNEL void chunk_sums_kernel(void const* data, uint64_t bytes, uint64_t 
   }
 }
 
-} // namespace isobit::inline bits1::device
+} // namespace isobit::inline bits1::device::inline ISOBIT_KERNELS

@@ -82,6 +82,9 @@ ISOBIT_HD void quantize_alone(T const* x, row_blocks const& rows, uint64_t b, ty
 }
 
 } // namespace detail
+} // namespace isobit::inline bits1::device
+
+namespace isobit::inline bits1::device::inline ISOBIT_KERNELS {
 
 //! Quantises `rows` rows of `cols` elements, one after another at `x`, in blocks along each row. Any grid, any block
 //! shape; the four lanes of a `tile<4>` share a block of elements. Layout of the outputs: as for `device::quantize`.
@@ -146,4 +149,4 @@ ISOBIT_KERNEL void dequantize_kernel(typename Recipe::element const* codes, type
   }
 }
 
-} // namespace isobit::inline bits1::device
+} // namespace isobit::inline bits1::device::inline ISOBIT_KERNELS

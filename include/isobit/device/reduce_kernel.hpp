@@ -5,7 +5,7 @@
 
 #include <isobit/algo/reduce.hpp>
 
-namespace isobit::inline bits1::device {
+namespace isobit::inline bits1::device::inline ISOBIT_KERNELS {
 
 //! Threads of a block of the launchers here. Bits do not depend on it.
 inline constexpr int reduce_block = 256;
@@ -21,4 +21,4 @@ ISOBIT_KERNEL void reduce_kernel(Load load, uint64_t n, typename Acc::result* ou
   if (total.here && all.block().thread_rank() == 0) *out = total.value;
 }
 
-} // namespace isobit::inline bits1::device
+} // namespace isobit::inline bits1::device::inline ISOBIT_KERNELS

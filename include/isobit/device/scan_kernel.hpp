@@ -6,7 +6,7 @@
 
 #include <isobit/algo/segmented_scan.hpp>
 
-namespace isobit::inline bits1::device {
+namespace isobit::inline bits1::device::inline ISOBIT_KERNELS {
 
 //! Threads of a block of the launchers here. Bits do not depend on it.
 inline constexpr int scan_block = 256;
@@ -33,4 +33,4 @@ ISOBIT_KERNEL void segmented_scan_by_tile_kernel(Load load, Offset const* offset
     isobit::detail::scan_segment(t, s, load, offsets, store, acc);
 }
 
-} // namespace isobit::inline bits1::device
+} // namespace isobit::inline bits1::device::inline ISOBIT_KERNELS

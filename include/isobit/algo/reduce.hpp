@@ -137,6 +137,7 @@ ISOBIT_HD auto reduce_elements(Group const& g, uint64_t n, Load const& load, Acc
 //! - `op`: an accumulator (`plain<T>`, `compensated<T>`, a user's own) or a binary operator over the element type,
 //!   commutative or not. Default: the flag-proof sum; `half`, `bf16` and `fp8` elements are summed in float.
 //!
+//! A `host` group throws `invalid_argument` when n is negative; on a device that is a precondition.
 //! n = 0 gives `op.empty()` (0 for sums; `T{}` for a bare operator).
 //! Guarantee: run-to-run, geometry, target, partition, neighbourhood. A `host` group computes in the default
 //! floating-point environment and leaves the caller's as it was (flush-to-zero and rounding mode included).
@@ -145,6 +146,10 @@ ISOBIT_CALLS_USER_CODE
 template <class Order = tree, class Group, stl::integral Index, class Load, class Op = detail::plain_sum>
 ISOBIT_HD auto reduce(Group const& g, Index n, Load const& load, Op const& op = {}) {
   if constexpr (detail::can_reduce<Order, Index, Load, Op>()) {
+#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
+    if constexpr (is_host<Group> && stl::is_signed_v<Index>)
+      if (n < 0) throw invalid_argument("reduce", "n", "0 or more");
+#endif
     auto const elements = detail::as_load<Index>(load);
     auto const acc = detail::as_accumulator<detail::loaded<decltype(elements)>>(op);
     return detail::reduce_elements<Order>(g, static_cast<uint64_t>(n), elements, acc);
@@ -153,14 +158,12 @@ ISOBIT_HD auto reduce(Group const& g, Index n, Load const& load, Op const& op = 
   }
 }
 
-//! The same for an array: `reduce(g, x, n)` folds `x[0] .. x[n - 1]`. A `host` group checks that `x` is not null when
-//! n > 0 and that n is not negative, and throws `invalid_argument`.
+//! The same for an array: `reduce(g, x, n)` folds `x[0] .. x[n - 1]`. A `host` group also checks that `x` is not null
+//! when n > 0 and that it is aligned for its type.
 template <class Order = tree, class Group, class T, stl::integral Index, class Op = detail::plain_sum>
 ISOBIT_HD auto reduce(Group const& g, T const* x, Index n, Op const& op = {}) {
 #if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
   if constexpr (is_host<Group>) {
-    if constexpr (stl::is_signed_v<Index>)
-      if (n < 0) throw invalid_argument("reduce", "n", "0 or more");
     if (x == nullptr && n > 0) throw invalid_argument("reduce", "x", "non-null when n > 0");
     if (reinterpret_cast<stl::uintptr_t>(x) % alignof(T) != 0)
       throw invalid_argument("reduce", "x", "aligned to", alignof(T), "bytes");

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gates on isobit's own kernels, and what makes each gate fail: nothing compared, an exception, another result.
-#include <isobit/device/digest_kernel.hpp>
-#include <isobit/device/quantize_kernel.hpp>
-#include <isobit/device/reduce_kernel.hpp>
-#include <isobit/device/scan_kernel.hpp>
-#include <isobit/fingerprint.hpp>
-#include <isobit/quantize.hpp>
-#include <isobit/scan.hpp>
+// What makes each gate fail: nothing compared, an exception, another result.
 #include <isobit/simt/launch.hpp>
 #include <isobit/testing/adversarial.hpp>
 #include <isobit/testing/every_byte_written.hpp>
@@ -17,12 +10,8 @@
 
 #include <stdexcept>
 
-namespace device = isobit::device;
 namespace simt = isobit::simt;
 namespace testing = isobit::testing;
-using isobit::contiguous;
-using isobit::plain;
-using isobit::tree;
 using isobit::uint64_t;
 using testing::verdict;
 
@@ -35,98 +24,8 @@ bool says(verdict const& v, std::string const& words) {
 }
 
 using floats = std::vector<float>;
-using load = contiguous<float>;
-using recipe = isobit::mxfp8<isobit::e4m3, isobit::mx::rceil>;
-
-floats numbers(uint64_t n) { return testing::elements(testing::wide_exponents<float>{3}, n); }
-
-void sum(simt::config const& c, float const* x, uint64_t n, float* out, unsigned char poison = 0xff) {
-  auto workspace = testing::filled<uint64_t>(isobit::grid_workspace<float>::bytes(n) / 8 + 3, poison);
-  *isobit::grid_workspace<float>::at(workspace.data()).arrivals = 0;
-  simt::launch(c, device::reduce_kernel<tree, load, plain<float>>, load{x}, n, out, workspace.data(), plain<float>{});
-}
 
 } // namespace
-
-TEST_CASE("isobit's reduction passes every gate") {
-  auto const x = numbers(30001);
-  uint64_t const n = x.size();
-  CHECK(testing::repeatable([&](testing::trial const& t) {
-    auto out = t.buffer<float>(1);
-    sum(t.config({.grid = {5}, .block = {96}}), x.data(), n, out.data(), t.poison);
-    return out;
-  }));
-  CHECK(testing::geometry_invariant(
-      [&](testing::geometry const& g) {
-        auto const placed = g.place(x);
-        float out = 0;
-        sum(g.config({.seed = g.block}), placed.data(), n, &out);
-        return out;
-      },
-      {1, 32, 33, 96, 256}, {1, 3}, {1}, {0, 4, 8}));
-  CHECK(testing::same_as_host(
-      [&](simt::config const& c) {
-        float out = 0;
-        sum(c, x.data(), n, &out);
-        return out;
-      },
-      [&] { return isobit::reduce(isobit::host(), x.data(), n); }));
-  CHECK(testing::every_byte_written([&](testing::fill const& f) {
-    auto out = f.buffer<float>(1);
-    sum(f.config({.grid = {2}, .block = {64}}), x.data(), n, out.data(), f.byte);
-    return out;
-  }));
-}
-
-TEST_CASE("isobit's segmented scan: rows keep their bits beside any neighbours, every byte is written") {
-  auto const row = numbers(75);
-  auto const scan = [](simt::config const& c, floats const& x, uint64_t rows, uint64_t columns, float* out) {
-    std::vector<std::int64_t> offsets;
-    for (uint64_t r = 0; r <= rows; ++r) offsets.push_back(static_cast<std::int64_t>(r * columns));
-    using store = isobit::detail::results<float>;
-    simt::launch(c, device::segmented_scan_by_block_kernel<128, load, std::int64_t, store, plain<float>>,
-                 load{x.data()}, offsets.data(), rows, store{out}, plain<float>{});
-  };
-  CHECK(testing::neighbour_invariant([&](testing::neighbours const& n) {
-    auto const batch = n.surround(row, 75);
-    floats out(batch.size());
-    scan(n.config({.grid = {3}, .block = {96}}), batch, batch.size() / 75, 75, out.data());
-    return n.mine(out, 75);
-  }));
-  CHECK(testing::every_byte_written([&](testing::fill const& f) {
-    auto out = f.buffer<float>(75);
-    scan(f.config({.grid = {2}, .block = {64}}), row, 3, 25, out.data());
-    return out;
-  }));
-}
-
-TEST_CASE("isobit's quantiser and digest: geometry, host, partition") {
-  auto const x = numbers(4 * 96);
-  auto const quantise = [&](simt::config const& c) {
-    std::pair out(testing::filled<isobit::e4m3>(x.size(), 0xff), testing::filled<isobit::e8m0>(4 * 3, 0xff));
-    simt::launch(c, device::quantize_kernel<recipe, float>, x.data(), uint64_t(4), uint64_t(96), out.first.data(),
-                 out.second.data());
-    return out;
-  };
-  CHECK(testing::geometry_invariant([&](testing::geometry const& g) { return quantise(g.config()); }, {1, 32, 65, 128},
-                                    {1, 2, 7}));
-  CHECK(testing::same_as_host(
-      [&](simt::config const& c) {
-        isobit::digest_sum total;
-        simt::launch(c, device::digest_range_kernel<256>, static_cast<void const*>(x.data()), uint64_t(x.size() * 4),
-                     uint64_t(0), &total);
-        return total;
-      },
-      [&] { return isobit::digest_range(isobit::host(), x.data(), x.size() * 4); }));
-  CHECK(testing::partition_invariant(
-      [&](testing::split const& s) {
-        isobit::digest_sum total;
-        for (auto const p : s.parts())
-          total += isobit::digest_range(isobit::host(), x.data() + 4 * p.first, 16 * p.size(), p.first);
-        return total;
-      },
-      testing::splits(x.size() / 4)));
-}
 
 TEST_CASE("nothing compared: every gate fails") {
   auto const nothing = [](auto const&...) { return floats{}; };
@@ -229,7 +128,7 @@ TEST_CASE("splits hold the shapes that find mistakes") {
 }
 
 TEST_CASE("neighbours keep the rows of interest") {
-  auto const row = numbers(10);
+  auto const row = testing::elements(testing::wide_exponents<float>{3}, 10);
   for (testing::neighbours const& n : testing::neighbourhoods()) {
     auto const batch = n.surround(row, 5);
     CHECK(batch.size() == (n.before + n.behind) * 5 + 10);

@@ -116,7 +116,7 @@ TEST_CASE("a kernel makes the same bits") {
     auto const host = testing::elements(g, n);
     auto out = host;
     std::fill(out.begin(), out.end(), typename decltype(out)::value_type{});
-    isobit::simt::launch(4, 33, [&out, g] {
+    isobit::simt::launch(4, 33, [&] {
       uint64_t const step = 4 * 33;
       for (uint64_t i = isobit::machine::block_rank() * 33 + isobit::machine::thread_rank(); i < n; i += step)
         out[i] = g(i);

@@ -66,7 +66,12 @@ TEST_CASE("a run that throws is a failure with its words, not an exception of th
   };
   auto const d = testing::same_as_host(deadlock, [] { return 1.0f; });
   CHECK(says(d, "isobit::simt: deadlock"));
-  CHECK(says(d, "again: isobit::simt::config{.grid = {1}, .block = {2}, .order = isobit::simt::schedule::in_order}"));
+  CHECK(says(d, "again: isobit::simt::config{.grid = {1}, .block = {31}, .order = isobit::simt::schedule::in_order}"));
+  auto const any = testing::same_as_host(deadlock, [] { return 1.0f; }, {.shrink = testing::shrinking::any});
+  CHECK(says(any, "again: isobit::simt::config{.grid = {1}, .block = {2}, .order = isobit::simt::schedule::in_order}"));
+  auto const none =
+      testing::same_as_host(deadlock, [] { return 1.0f; }, {.blocks = {256, 33}, .shrink = testing::shrinking::none});
+  CHECK(says(none, "again: isobit::simt::config{.grid = {1}, .block = {256}, "));
   CHECK(says(testing::same_as_host(deadlock, []() -> float { throw std::runtime_error("no reference"); }),
              "the reference threw: no reference"));
 }

@@ -7,13 +7,20 @@
 
 namespace isobit::inline bits1::testing {
 
+//! How `same_as_host` looks for a smaller configuration that fails.
+enum class shrinking {
+  none,
+  listed, //!< the listed grids and blocks only: the kernel may be made for these
+  any     //!< any smaller grid and block: the kernel gives the reference's results at every geometry
+};
+
 struct host_options {
   std::vector<uint32_t> blocks{1, 31, 32, 33, 96, 256};
   std::vector<uint32_t> grids{1, 2, 5};
   uint64_t schedules = 4; //!< for each geometry: in order, in reverse, then random ones (`simt::vary`)
   uint64_t seed = 0;
   uint64_t chunk = 1024; //!< elements of a chunk in the report
-  bool shrink = true;    //!< whether a failing configuration is made smaller for the report
+  shrinking shrink = shrinking::listed;
 };
 
 namespace detail {
@@ -30,11 +37,39 @@ std::string wrongness(Kernel const& kernel, simt::config const& c, outputs const
   return d.equal() ? "" : d.text + "\n  (one: host, other: kernel)";
 }
 
+//! A smaller configuration for which `fails` holds, or `c`.
+template <class Fails> simt::config smaller(Fails const& fails, simt::config const& c, host_options const& o) {
+  if (o.shrink == shrinking::none) return c;
+  if (o.shrink == shrinking::any) return simt::minimise(fails, c).smallest;
+  std::vector<extent3> shapes; // x: grid, y: block
+  for (uint32_t const grid : o.grids)
+    for (uint32_t const block : o.blocks)
+      if (uint64_t(grid) * block < c.grid.count() * c.block.count()) shapes.push_back({grid, block, 1});
+  std::sort(shapes.begin(), shapes.end(),
+            [](extent3 a, extent3 b) { return uint64_t(a.x) * a.y < uint64_t(b.x) * b.y; });
+  simt::config found = c;
+  for (extent3 const shape : shapes) {
+    // A smaller geometry often needs another schedule.
+    for (uint64_t k = 0; k < 16; ++k) {
+      simt::config const s = simt::vary({.grid = {shape.x}, .block = {shape.y}, .seed = o.seed}, k);
+      if (!fails(s)) continue;
+      found = s;
+      break;
+    }
+    if (found.grid.x == shape.x && found.block.x == shape.y) break;
+  }
+  auto const fails_there = [&](simt::config const& s) {
+    return simt::detail::same_extent(s.grid, found.grid) && simt::detail::same_extent(s.block, found.block) && fails(s);
+  };
+  return simt::minimise(fails_there, found).smallest;
+}
+
 } // namespace detail
 
 //! `kernel(simt::config) -> results` runs a kernel on the simulator with the given grid, block and schedule;
 //! `reference() -> results` computes the same on the host. Their bits must be equal for every geometry and schedule of
-//! `o`. A failing configuration is shrunk (`simt::minimise`), and the report has the line that replays it.
+//! `o`. A failing configuration is shrunk, and the report has the line that replays it: the smallest of the listed
+//! geometries, or of all (`shrinking::any`), with the simplest schedule and seed that still fail.
 //!
 //!     CHECK(isobit::testing::same_as_host(
 //!         [&](isobit::simt::config const& c) { isobit::simt::launch(c, kernel, x.data(), out.data()); return out; },
@@ -50,19 +85,16 @@ template <class Kernel, class Reference>
         simt::config const c = simt::vary({.grid = {grid}, .block = {block}, .seed = o.seed}, k);
         std::string why = detail::wrongness(kernel, c, wanted.results, o.chunk, v);
         if (why.empty()) continue;
-        simt::config smallest = c;
-        if (o.shrink) {
-          auto const fails = [&](simt::config const& s) {
-            verdict ignored("");
-            return !detail::wrongness(kernel, s, wanted.results, o.chunk, ignored).empty();
-          };
-          smallest = simt::minimise(fails, c).smallest;
-          std::string const told = detail::wrongness(kernel, smallest, wanted.results, o.chunk, v);
-          if (told.empty())
-            smallest = c; // not a function of the configuration: the caller's own randomness
-          else
-            why = told;
-        }
+        auto const fails = [&](simt::config const& s) {
+          verdict ignored("");
+          return !detail::wrongness(kernel, s, wanted.results, o.chunk, ignored).empty();
+        };
+        simt::config smallest = detail::smaller(fails, c, o);
+        std::string const told = detail::wrongness(kernel, smallest, wanted.results, o.chunk, v);
+        if (told.empty())
+          smallest = c; // not a function of the configuration: the caller's own randomness
+        else
+          why = told;
         return v.fail(why + "\n  first seen at " + simt::replay(c) + "\n  again: " + simt::replay(smallest));
       }
     }

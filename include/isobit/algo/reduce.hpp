@@ -28,9 +28,10 @@ template <class Index, class Load> struct indexed : width_hint_of<Load> {
 template <class Index, class Load> ISOBIT_HD constexpr indexed<Index, Load> as_load(Load const& load) {
   return {{}, load};
 }
-template <class Index, class T> ISOBIT_HD constexpr contiguous<T> as_load(contiguous<T> const& load) { return load; }
-template <class Index, class T, class F>
-ISOBIT_HD constexpr mapped<contiguous<T>, F> as_load(mapped<contiguous<T>, F> const& load) {
+// Loads of arrays decode, and count in any integer.
+template <class Index, class Load>
+  requires requires { Load::has_vectors; }
+ISOBIT_HD constexpr Load as_load(Load const& load) {
   return load;
 }
 
@@ -62,9 +63,17 @@ template <class Order, class Index, class Load, class Op> ISOBIT_HD constexpr bo
   constexpr bool loads = requires(Load const load, Index i) { load(i); };
   static_assert(loads, "isobit: reduce needs a load: something to call with an index");
   if constexpr (order && loads) {
-    constexpr bool op = folds<Op, loaded<indexed<Index, Load>>>;
-    static_assert(op, "isobit: reduce needs an accumulator, or a binary operator over the element type");
-    return op;
+    using element = loaded<indexed<Index, Load>>;
+    if constexpr (meant_as_accumulator<Op>) {
+      if constexpr (!is_accumulator<Op>()) return false;
+      constexpr bool input = requires(Op const op, element x) { op.lift(x); };
+      static_assert(input, "isobit: the elements of the load do not convert to the accumulator's input");
+      return input;
+    } else {
+      constexpr bool op = folds<Op, element>;
+      static_assert(op, "isobit: reduce needs an accumulator, or a binary operator over the element type");
+      return op;
+    }
   }
   return false;
 }

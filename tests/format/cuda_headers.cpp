@@ -2,7 +2,11 @@
 // The codecs against the host functions of CUDA's headers, in any C++ compiler. Without arguments a sample: every 251st
 // float and the neighbours of every value that rounding turns on. With `all`: all 2^32 floats.
 #include <isobit/format/e8m0.hpp>
+#include <isobit/format/element.hpp>
 #include <isobit/interop/cuda_types.hpp>
+
+#include <cuda_fp4.h>
+#include <cuda_fp6.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +30,9 @@ void check(uint32_t bits) {
   expect("e5m2 saturating", bits, encode<e5m2, overflow::saturate>(x).bits,
          __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
   expect("e5m2", bits, encode<e5m2>(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2));
+  expect("e3m2", bits, encode<e3m2>(x).bits, __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest));
+  expect("e2m3", bits, encode<e2m3>(x).bits, __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest));
+  expect("e2m1", bits, encode<e2m1>(x).bits, __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest));
   expect("f16", bits, encode<f16>(x).bits, static_cast<__half_raw>(__float2half_rn(x)).x);
   expect("bf16", bits, encode<bf16>(x).bits, static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x);
 }
@@ -39,6 +46,10 @@ void around(uint32_t bits) {
 template <class T> void around_every_midpoint() {
   for (uint32_t c = 0; c <= T::format.largest(); ++c) {
     float const a = decode(T{static_cast<decltype(T::bits)>(c)});
+    if (T::format.special == specials::none && c == T::format.largest()) {
+      around(to_bits(a));
+      break;
+    }
     float const b = decode(T{static_cast<decltype(T::bits)>(c + 1)});
     around(to_bits(a));
     if (is_finite(b)) around(to_bits(static_cast<float>((static_cast<double>(a) + b) / 2)));
@@ -64,6 +75,25 @@ void check_decoders() {
     expect("decoded e4m3", c, same(decode_element(a), static_cast<float>(a)), 1);
     expect("decoded e5m2", c, same(decode_element(b), static_cast<float>(b)), 1);
   }
+  for (uint32_t c = 0; c < 0x40; ++c) {
+    uint8_t const code = static_cast<uint8_t>(c);
+    __nv_fp6_e3m2 a{};
+    a.__x = code;
+    __nv_fp6_e2m3 b{};
+    b.__x = code;
+    expect("decoded e3m2", c, same(decode(e3m2{code}), static_cast<float>(a)), 1);
+    expect("decoded e2m3", c, same(decode(e2m3{code}), static_cast<float>(b)), 1);
+    if (c >= 0x10) continue;
+    __nv_fp4_e2m1 d{};
+    d.__x = code;
+    expect("decoded e2m1", c, same(decode(e2m1{code}), static_cast<float>(d)), 1);
+  }
+  // Pairs: CUDA's x is the low half, the even element.
+  for (uint32_t c = 0; c < 0x100; ++c) {
+    e2m1x2 const mine{static_cast<uint8_t>(c)};
+    float2 const pair{decode(mine.even()), decode(mine.odd())};
+    expect("packed e2m1x2", c, mine.bits, __nv_cvt_float2_to_fp4x2(pair, __NV_E2M1, cudaRoundNearest));
+  }
 }
 } // namespace
 
@@ -74,6 +104,9 @@ int main(int count, char** arguments) {
   for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += all ? 1 : 251) check(static_cast<uint32_t>(bits));
   around_every_midpoint<e4m3>();
   around_every_midpoint<e5m2>();
+  around_every_midpoint<e3m2>();
+  around_every_midpoint<e2m3>();
+  around_every_midpoint<e2m1>();
   around_every_midpoint<f16>();
   around_every_midpoint<bf16>();
   std::printf("%llu conversions checked, %llu differ\n", static_cast<unsigned long long>(checked),

@@ -14,20 +14,6 @@ namespace {
 
 using namespace isobit;
 
-// The formats that only describe themselves so far: no NaN, no infinity, sign below bit 7.
-struct e3m2 {
-  uint8_t bits;
-  static constexpr small_float_format format{3, 2, 3, specials::none};
-};
-struct e2m3 {
-  uint8_t bits;
-  static constexpr small_float_format format{2, 3, 1, specials::none};
-};
-struct e2m1 {
-  uint8_t bits;
-  static constexpr small_float_format format{2, 1, 1, specials::none};
-};
-
 template <class T> constexpr uint32_t saturated(float x) { return encode<T, overflow::saturate>(x).bits; }
 template <class T> constexpr uint32_t special(float x) { return encode<T, overflow::to_special>(x).bits; }
 
@@ -75,6 +61,32 @@ TEST_CASE("element vectors of the CUDA headers") {
     CHECK(special<e2m3>(x) == g.e2m3_code);
     CHECK(special<e2m1>(x) == g.e2m1_code);
   }
+}
+
+TEST_CASE("two e2m1 codes in a byte: the even element in the low half") {
+  static_assert(pack({1}, {0xf}).bits == 0xf1 && pack({1}, {0xf}).even().bits == 1 && pack({1}, {0xf}).odd().bits == 0xf);
+  int wrong = 0;
+  for (int a = 0; a < 16; ++a)
+    for (int b = 0; b < 16; ++b) {
+      e2m1 const even{static_cast<uint8_t>(a)}, odd{static_cast<uint8_t>(b)};
+      e2m1x2 const both = pack(even, odd);
+      wrong += both.bits != a + 16 * b || both.even() != even || both.odd() != odd;
+    }
+  CHECK(wrong == 0);
+  static_assert(packed_per_row(0) == 0 && packed_per_row(1) == 1 && packed_per_row(2) == 1 && packed_per_row(33) == 17);
+  static_assert(packed_per_row(~uint64_t(0)) == uint64_t(1) << 63);
+}
+
+TEST_CASE("e2m1: every tie goes to the even code, and the floats beside it do not") {
+  constexpr float ties[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f};
+  constexpr uint32_t codes[] = {0, 2, 2, 4, 4, 6, 6};
+  for (int i = 0; i < 7; ++i) {
+    CHECK(special<e2m1>(ties[i]) == codes[i]);
+    CHECK(special<e2m1>(-ties[i]) == (codes[i] | 8));
+    CHECK(special<e2m1>(from_bits<float>(to_bits(ties[i]) - 1)) == uint32_t(i));
+    CHECK(special<e2m1>(from_bits<float>(to_bits(ties[i]) + 1)) == uint32_t(i) + 1);
+  }
+  CHECK(special<e2m1>(from_bits<float>(0x3e800002)) == 1); // 0.25000006: not 0
 }
 
 TEST_CASE("reported casts: 448, 464, 464.0001, 465 and 4.25 to e4m3") {
@@ -276,4 +288,7 @@ TEST_CASE("the device's short decoding gives the same numbers") {
   check(bf16{});
   check(e4m3{});
   check(e5m2{});
+  check(e3m2{});
+  check(e2m3{});
+  check(e2m1{});
 }

@@ -5,6 +5,9 @@
 
 #include <isobit/arith/op.hpp>
 #include <isobit/format/bf16.hpp>
+#include <isobit/format/e2m1.hpp>
+#include <isobit/format/e2m3.hpp>
+#include <isobit/format/e3m2.hpp>
 #include <isobit/format/e4m3.hpp>
 #include <isobit/format/e5m2.hpp>
 #include <isobit/format/f16.hpp>

@@ -8,6 +8,9 @@
 #pragma once
 
 #include <isobit/arith/op.hpp>
+#include <isobit/format/e2m1.hpp>
+#include <isobit/format/e2m3.hpp>
+#include <isobit/format/e3m2.hpp>
 #include <isobit/format/e4m3.hpp>
 #include <isobit/format/e5m2.hpp>
 #include <isobit/format/e8m0.hpp>
@@ -65,8 +68,6 @@ struct floor {
 };
 
 //! The exact round-up rule: the least power of two s with amax <= largest * s. No element saturates.
-//! The float formula of Transformer Engine, torchao and cuBLAS agrees except for one amax per format (for e4m3
-//! 0x04600001, where its product rounds down to 2^-127).
 struct rceil {
   template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
     int const mantissa = static_cast<int>(amax & float_fields<float>::mantissa);
@@ -74,20 +75,60 @@ struct rceil {
   }
 };
 
-//! An infinity or NaN makes the scale NaN: the whole block reads back as NaN. It never hides a NaN.
+//! The round-up rule of Transformer Engine, torchao and cuBLAS: the exponent of RN(amax * fl(1 / largest)), rounded up. It
+//! is `rceil` but for one amax in each format, the float after largest * 2^-127, whose product rounds down to 2^-127:
+//! the byte is 0 instead of 1, and the largest element saturates.
+struct rceil_te {
+  //! The one amax whose scale differs from that of `rceil`: 0x04600001 for e4m3.
+  template <small_float Element>
+  static constexpr uint32_t exception =
+      (static_cast<uint32_t>(Element::format.largest_exponent()) << 23) + detail::largest_mantissa<Element> + 1;
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    return rceil::byte<Element>(amax) - (amax == exception<Element>);
+  }
+};
+
+//! The exponent of amax, one higher when its significand reaches the number halfway between the element's largest
+//! significand and the next power of two: half-up of amax at the element's precision, whatever the name says (Quark,
+//! aiter, torchao's EVEN, vLLM's MXFP4).
+struct even {
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    return floor::byte<Element>(amax + (uint32_t(1) << (22 - Element::format.mantissa_bits)));
+  }
+};
+
+//! The exponent of amax, rounded up to a power of two, over 2^emax (torchao's CEIL). At most one more than `rceil`.
+struct ceil {
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    return floor::byte<Element>(amax) + ((amax & float_fields<float>::mantissa) != 0);
+  }
+};
+
+//! An infinity or NaN makes the scale NaN: the whole block reads back as NaN. It never hides a NaN (torchao).
 struct block_nan {
+  static constexpr bool nan_wins = true;
   ISOBIT_HD static constexpr uint8_t byte([[maybe_unused]] uint32_t amax) { return e8m0::nan; }
 };
 
-//! An infinity gives the largest scale, 254, and the largest element with its sign; in such a block, finite elements
-//! become zero. A NaN still makes the scale NaN.
+//! An infinity gives the largest scale, 254, and the largest element with its sign; in such a block finite elements
+//! are rounded under that scale, most of them to zero. A NaN still makes the scale NaN (ONNX).
 struct saturate {
+  static constexpr bool nan_wins = true;
   ISOBIT_HD static constexpr uint8_t byte(uint32_t amax) {
     return amax == float_fields<float>::exponent ? uint8_t(254) : e8m0::nan;
   }
 };
 
-//! One MX recipe. `Rule` is `floor` or `rceil`; `NonFinite` is `block_nan` or `saturate`.
+//! Transformer Engine's and CUTLASS's: a NaN takes no part in the maximum, so that the scale is that of the other elements
+//! (byte 0 if there are none), and the element itself becomes the format's NaN, or its largest number where it has
+//! none: there the NaN is lost. Infinities as in `saturate`.
+struct te_nan_ignored {
+  static constexpr bool nan_wins = false;
+  ISOBIT_HD static constexpr uint8_t byte([[maybe_unused]] uint32_t amax) { return 254; }
+};
+
+//! One MX recipe. `Rule` is `floor`, `rceil`, `rceil_te`, `even` or `ceil`; `NonFinite` is `block_nan`, `saturate` or
+//! `te_nan_ignored`.
 template <small_float Element, class Rule, class NonFinite = block_nan> struct recipe {
   static_assert(Element::format.exponent_bits + Element::format.mantissa_bits <= 7,
                 "isobit: the elements of an MX block have at most 8 bits");
@@ -95,8 +136,11 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
   using scale = e8m0;
   static constexpr uint32_t block_size = 32;
 
-  //! What the block's maximum is taken of: bits without sign, in which a NaN is the largest.
-  ISOBIT_HD static constexpr uint32_t magnitude(float x) { return magnitude_bits(x); }
+  //! What the block's maximum is taken of: bits without sign, in which a NaN is the largest; 0 for a NaN that the
+  //! policy ignores.
+  ISOBIT_HD static constexpr uint32_t magnitude(float x) {
+    return NonFinite::nan_wins || !is_nan(x) ? magnitude_bits(x) : 0;
+  }
 
   //! The scale of a block whose maximal `magnitude` is `amax` (0 for a block of zeros: scale 0, which is 2^-127).
   ISOBIT_HD static constexpr scale scale_of(uint32_t amax) {
@@ -105,8 +149,10 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
     return scale{static_cast<uint8_t>(byte < 0 ? 0 : byte > 254 ? 254 : byte)};
   }
 
-  //! The element nearest to x / s, ties to even, saturating; NaN when the scale is.
+  //! The element nearest to x / s, ties to even, saturating; NaN when the scale or x is (the largest number, in formats
+  //! without NaN).
   ISOBIT_HD static constexpr element code_of(float x, scale s) {
+    if (!NonFinite::nan_wins && is_nan(x)) return element{static_cast<uint8_t>(Element::format.nan())};
 #if defined(ISOBIT_ON_DEVICE)
     return detail::code_by_addition<Element>(x, s);
 #else
@@ -137,5 +183,13 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
 template <small_float Element, class Rule, class NonFinite = mx::block_nan>
   requires(Element::format.sign() == 0x80)
 using mxfp8 = mx::recipe<Element, Rule, NonFinite>;
+
+//! MXFP6: `mxfp6<e3m2, mx::floor>`, `mxfp6<e2m3, mx::rceil>`, ...; one code a byte.
+template <small_float Element, class Rule, class NonFinite = mx::block_nan>
+  requires(Element::format.sign() == 0x20)
+using mxfp6 = mx::recipe<Element, Rule, NonFinite>;
+
+//! MXFP4: `mxfp4<mx::floor>`, `mxfp4<mx::even, mx::saturate>`, ...
+template <class Rule, class NonFinite = mx::block_nan> using mxfp4 = mx::recipe<e2m1, Rule, NonFinite>;
 
 } // namespace isobit::inline bits1

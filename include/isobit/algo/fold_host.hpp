@@ -117,18 +117,27 @@ template <class Isa, class T, class A> typename A::state fold_blocks(T const* x,
 // The tree over load(first) ... load(first + n - 1) on this thread.
 template <class Load, class A>
 typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A const& acc) {
+  if constexpr (order_free_accumulator<A>) {
+    typename A::state s{};
+    if constexpr (requires { acc.deposit_range(s, first, n, load); })
+      acc.deposit_range(s, first, n, load);
+    else
+      for (uint64_t i = 0; i < n; ++i) acc.deposit(s, load(first + i));
+    return s;
+  } else {
 #if !defined(ISOBIT_ON_DEVICE)
-  if constexpr (has_host_sums<Load, A>) {
-    if (n >= 64) {
+    if constexpr (has_host_sums<Load, A>) {
+      if (n >= 64) {
 #if defined(ISOBIT_HAS_ISA_AVX2)
-      if (has_avx2()) return fold_blocks<isa_avx2>(load.data + first, n, acc);
+        if (has_avx2()) return fold_blocks<isa_avx2>(load.data + first, n, acc);
 #endif
-      return fold_blocks<isa_base>(load.data + first, n, acc);
+        return fold_blocks<isa_base>(load.data + first, n, acc);
+      }
     }
-  }
 #endif
-  return fold_leaves(
-      first, n, [&](uint64_t i) { return acc.lift(load(i)); }, acc);
+    return fold_leaves(
+        first, n, [&](uint64_t i) { return acc.lift(load(i)); }, acc);
+  }
 }
 
 } // namespace detail

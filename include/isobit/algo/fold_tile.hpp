@@ -147,19 +147,46 @@ ISOBIT_HD typename Acc::state fold_partial_row(tile<P> const& t, Load const& loa
   return s;
 }
 
+// Any order: a lane deposits every element that it reads into one state, and the lanes are combined once.
+ISOBIT_CALLS_USER_CODE
 template <int P, class Load, class Acc>
-ISOBIT_HD typename Acc::state fold_tile(tile<P> const& t, uint64_t n, Load const& load, Acc const& acc) {
+ISOBIT_HD typename Acc::state deposit_tile(tile<P> const& t, uint64_t n, Load const& load, Acc const& acc) {
   using state = typename Acc::state;
   constexpr int V = lane_width<Load>();
-  constexpr int R = V == 1 || sizeof(state) > 16 ? 1 : P < 4 ? P : 4;
-  constexpr uint64_t row = uint64_t(P) * V;
-  counter<state> pending; // in units of one row
-  uint64_t i = 0;
-  if constexpr (R > 1)
-    for (; n - i >= R * row; i += R * row) pending.push(acc, fold_rows<V, R>(t, load, i, acc), bit_width(R) - 1);
-  for (; n - i >= row; i += row) pending.push(acc, fold_rows<V, 1>(t, load, i, acc));
-  if (i < n) pending.push(acc, fold_partial_row<V>(t, load, i, static_cast<int>(n - i), acc));
-  return pending.fold(acc);
+  uint64_t const row = uint64_t(P) * V;
+  state s{};
+  for (uint64_t i = uint64_t(t.thread_rank()) * V; i < n; i += row) {
+    if constexpr (vector_load<Load>)
+      if (n - i >= V) {
+        stl::remove_cvref_t<decltype(load(i))> x[V];
+        load.get(i, x);
+        for (int j = 0; j < V; ++j) acc.deposit(s, x[j]);
+        continue;
+      }
+    uint64_t const end = n - i < V ? n : i + V;
+    for (uint64_t j = i; j < end; ++j) acc.deposit(s, load(j));
+  }
+  for (uint32_t distance = 1; distance < P; distance *= 2) s = acc.combine(s, t.shuffle_xor(s, distance));
+  return s;
+}
+
+template <int P, class Load, class Acc>
+ISOBIT_HD typename Acc::state fold_tile(tile<P> const& t, uint64_t n, Load const& load, Acc const& acc) {
+  if constexpr (order_free_accumulator<Acc>) {
+    return deposit_tile(t, n, load, acc);
+  } else {
+    using state = typename Acc::state;
+    constexpr int V = lane_width<Load>();
+    constexpr int R = V == 1 || sizeof(state) > 16 ? 1 : P < 4 ? P : 4;
+    constexpr uint64_t row = uint64_t(P) * V;
+    counter<state> pending; // in units of one row
+    uint64_t i = 0;
+    if constexpr (R > 1)
+      for (; n - i >= R * row; i += R * row) pending.push(acc, fold_rows<V, R>(t, load, i, acc), bit_width(R) - 1);
+    for (; n - i >= row; i += row) pending.push(acc, fold_rows<V, 1>(t, load, i, acc));
+    if (i < n) pending.push(acc, fold_partial_row<V>(t, load, i, static_cast<int>(n - i), acc));
+    return pending.fold(acc);
+  }
 }
 
 } // namespace detail

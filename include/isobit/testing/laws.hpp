@@ -63,6 +63,9 @@ ISOBIT_KERNEL void law_kernel(Load load, uint64_t n, typename Acc::result* out, 
 }
 
 template <class T> bool same_bytes(T const& a, T const& b) {
+  static_assert(__is_trivially_copyable(T),
+                "isobit: laws compares results by their bits: the accumulator's result must be "
+                "trivially copyable");
   return std::memcmp(static_cast<void const*>(&a), static_cast<void const*>(&b), sizeof(T)) == 0;
 }
 

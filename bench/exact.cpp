@@ -91,14 +91,20 @@ template <class T> void sums(benchmark::State& state, data kind) {
 }
 
 constexpr long small = 16 << 10, middle = 1 << 20, large = 256 << 20;
-#define SUMS(type, kind) BENCHMARK_CAPTURE(sums<type>, kind, kind)->Arg(small)->Arg(middle)->Arg(large)->MinTime(0.3)
-SUMS(float, normal);
-SUMS(float, all_exponents);
-SUMS(double, normal);
-SUMS(double, all_exponents);
-SUMS(isobit::f16, normal);
-SUMS(isobit::bf16, normal);
+
+template <class T> void add_sums(char const* name, data kind) {
+  benchmark::RegisterBenchmark(name, sums<T>, kind)->Arg(small)->Arg(middle)->Arg(large)->MinTime(0.3);
+}
 
 } // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  add_sums<float>("float/normal", normal);
+  add_sums<float>("float/all_exponents", all_exponents);
+  add_sums<double>("double/normal", normal);
+  add_sums<double>("double/all_exponents", all_exponents);
+  add_sums<isobit::f16>("f16/normal", normal);
+  add_sums<isobit::bf16>("bf16/normal", normal);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -4,6 +4,10 @@
 //! a GPU are in device/quantize.cuh. See docs/quantize.md.
 #pragma once
 
+#include <isobit/algo/amax.hpp>
+#include <isobit/algo/hadamard.hpp>
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/quantize.hpp>
 #include <isobit/algo/quantize_host.hpp>
+#include <isobit/algo/quantize_stochastic.hpp>
+#include <isobit/format/nvfp4.hpp>

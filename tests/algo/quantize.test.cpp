@@ -18,12 +18,6 @@ using rceil_saturate = mxfp8<e4m3, mx::rceil, mx::saturate>;
 using floor_e5m2 = mxfp8<e5m2, mx::floor>;
 using rceil_e5m2 = mxfp8<e5m2, mx::rceil>;
 
-// The scale rules know nothing of 8 bits: MXFP4's element, for the outside table.
-struct e2m1 {
-  uint8_t bits;
-  static constexpr small_float_format format{2, 1, 1, specials::none};
-};
-
 static_assert(quantize_recipe<floor_e4m3> && quantize_recipe<rceil_e5m2>);
 static_assert(floor_e4m3::scale_of(0x43e00001).bits == 127 && rceil_e4m3::scale_of(0x43e00001).bits == 128);
 static_assert(rceil_e4m3::code_of(450.0f, e8m0{128}).bits == 0x76);

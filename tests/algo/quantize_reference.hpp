@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// MXFP8 written down a second time, slowly and differently: scales by comparing exact powers of two in double, codes by a
+// The MX formats written down a second time, slowly and differently: scales by comparing exact powers of two in double, codes by a
 // search among all codes.
 #pragma once
 
@@ -21,36 +21,55 @@ template <class T> bool same_bits(std::vector<T> const& a, std::vector<T> const&
 template <class Recipe> struct rule_of;
 template <class E, class R, class N> struct rule_of<mx::recipe<E, R, N>> {
   using element = E;
-  static constexpr bool round_up = std::is_same_v<R, mx::rceil>;
-  static constexpr bool saturates = std::is_same_v<N, mx::saturate>;
+  using rule = R;
+  static constexpr bool saturates = !std::is_same_v<N, mx::block_nan>;
+  static constexpr bool ignores_nan = std::is_same_v<N, mx::te_nan_ignored>;
 };
 
 template <class E> double largest() { return decode(E{static_cast<uint8_t>(E::format.largest())}); }
 
+// Whether the scale 2^(k - 127) is large enough for a block of the largest magnitude `amax`.
+template <class E, class Rule> bool fits(float amax, int k) {
+  int const emax = E::format.largest_exponent();
+  if constexpr (std::is_same_v<Rule, mx::floor>) {
+    return amax < std::ldexp(2.0, emax + k - 127);
+  } else if constexpr (std::is_same_v<Rule, mx::rceil>) {
+    return amax <= std::ldexp(largest<E>(), k - 127);
+  } else if constexpr (std::is_same_v<Rule, mx::rceil_te>) { // the float formula, product and rounding
+    float const reciprocal = static_cast<float>(1.0 / largest<E>());
+    return static_cast<float>(double(amax) * double(reciprocal)) <= std::ldexp(1.0, k - 127);
+  } else if constexpr (std::is_same_v<Rule, mx::even>) {
+    double const half = std::ldexp(0.5, std::max(std::ilogb(amax), -126) - E::format.mantissa_bits);
+    return amax + (amax > 0 ? half : 0) < std::ldexp(2.0, emax + k - 127);
+  } else {
+    static_assert(std::is_same_v<Rule, mx::ceil>);
+    return amax <= std::ldexp(1.0, emax + k - 127);
+  }
+}
+
 // The scale byte of the numbers `x`.
 template <class Recipe> int scale_byte(std::vector<float> const& x) {
   using rule = rule_of<Recipe>;
-  double amax = 0;
+  float amax = 0;
   bool infinite = false;
   for (float v : x) {
-    if (std::isnan(v)) return 255;
+    if (std::isnan(v)) {
+      if (rule::ignores_nan) continue;
+      return 255;
+    }
     infinite = infinite || std::isinf(v);
-    amax = std::max(amax, std::abs(double(v)));
+    amax = std::max(amax, std::abs(v));
   }
   if (infinite) return rule::saturates ? 254 : 255;
-  double const top = rule::round_up ? largest<typename rule::element>()
-                                    : std::ldexp(1.0, rule::element::format.largest_exponent() + 1);
-  for (int k = 0; k < 254; ++k) { // the least scale that amax fits below
-    double const limit = std::ldexp(top, k - 127);
-    if (rule::round_up ? amax <= limit : amax < limit) return k;
-  }
+  for (int k = 0; k < 254; ++k) // the least scale that is enough
+    if (fits<typename rule::element, typename rule::rule>(amax, k)) return k;
   return 254;
 }
 
 // The code of `x` in a block with the scale byte `k`.
 template <class E> uint8_t code(float x, int k) {
-  if (k == 255) return static_cast<uint8_t>(E::format.nan());
-  uint8_t const sign = std::signbit(x) ? 0x80 : 0;
+  if (k == 255 || std::isnan(x)) return static_cast<uint8_t>(E::format.nan());
+  uint8_t const sign = std::signbit(x) ? static_cast<uint8_t>(E::format.sign()) : 0;
   double const scaled = std::ldexp(std::abs(double(x)), 127 - k);
   uint8_t best = 0;
   for (int c = 0; c <= int(E::format.largest()); ++c) {

@@ -11,44 +11,69 @@
 
 namespace isobit::inline bits1 {
 
-//! What the quantisers need of a recipe; see format/mx.hpp.
+//! What the quantisers need of a recipe; see format/mx.hpp and format/nvfp4.hpp. A recipe may also have `encoder(s)`: an
+//! object to be called with the numbers of a block whose scale is `s`, which gives the same codes as `code_of`.
 template <class R>
-concept quantize_recipe = requires(float x, uint32_t amax, typename R::element code, typename R::scale s) {
+concept quantize_recipe = requires(R const r, float x, uint32_t amax, typename R::element code, typename R::scale s) {
   { R::block_size } -> stl::convertible_to<uint32_t>;
   { R::magnitude(x) } -> stl::same_as<uint32_t>;
-  { R::scale_of(amax) } -> stl::same_as<typename R::scale>;
-  { R::code_of(x, s) } -> stl::same_as<typename R::element>;
-  { R::value_of(code, s) } -> stl::same_as<float>;
+  { r.scale_of(amax) } -> stl::same_as<typename R::scale>;
+  { r.code_of(x, s) } -> stl::same_as<typename R::element>;
+  { r.value_of(code, s) } -> stl::same_as<float>;
 };
 
-//! Quantises the block whose elements the members of `group` hold in their registers: member r holds elements
-//! `r*K .. r*K + K - 1`. Returns the block's scale to every member.
-//!
-//! `group`: `thread{}` with K = 32, or `tile<P>{}` with K = 32/P, for the 32 elements of an MX block. All members call
-//! together. An absent element of a ragged block is +0: it changes neither the scale nor another code.
-//! Guarantee: target and geometry; the scale is also order-free within the block. Cost: log2(P) shuffles.
-template <class Group, quantize_recipe Recipe, int K>
-ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe, float const (&values)[K],
-                                                typename Recipe::element (&codes)[K]) {
-  constexpr uint32_t members = Group::size();
-  static_assert(members * K == Recipe::block_size,
-                "isobit: the members of the group must hold exactly one block of the recipe (32 elements for MX)");
+namespace detail {
+
+template <class Recipe> struct plain_encoder {
+  Recipe recipe;
+  typename Recipe::scale scale;
+  template <class... Random> ISOBIT_HD constexpr typename Recipe::element operator()(float x, Random... random) const {
+    return recipe.code_of(x, scale, random...);
+  }
+};
+template <class Recipe> ISOBIT_HD constexpr auto encoder_of(Recipe const& recipe, typename Recipe::scale scale) {
+  if constexpr (requires { recipe.encoder(scale); })
+    return recipe.encoder(scale);
+  else
+    return plain_encoder<Recipe>{recipe, scale};
+}
+
+// The largest magnitude of the block that the members of the group hold, to every member.
+template <class Recipe, class Group, int K> ISOBIT_HD uint32_t block_amax(Group group, float const (&values)[K]) {
   uint32_t amax = 0;
   ISOBIT_UNROLL
   for (int j = 0; j < K; ++j) {
     uint32_t const m = Recipe::magnitude(values[j]);
     amax = amax < m ? m : amax;
   }
-  if constexpr (members > 1) {
+  if constexpr (Group::size() > 1) {
     ISOBIT_UNROLL
-    for (uint32_t lane_mask = members / 2; lane_mask > 0; lane_mask /= 2) {
+    for (uint32_t lane_mask = Group::size() / 2; lane_mask > 0; lane_mask /= 2) {
       uint32_t const other = group.shuffle_xor(amax, lane_mask);
       amax = amax < other ? other : amax;
     }
   }
-  auto const scale = Recipe::scale_of(amax);
+  return amax;
+}
+
+} // namespace detail
+
+//! Quantises the block whose elements the members of `group` hold in their registers: member r holds elements
+//! `r*K .. r*K + K - 1`. Returns the block's scale to every member.
+//!
+//! `group`: `thread{}` with K = 32, or `tile<P>{}` with K = 32/P, for the 32 elements of an MX block (16 for NVFP4). All
+//! members call together. An absent element of a ragged block is +0: it changes neither the scale nor another code.
+//! Guarantee: target and geometry; the scale is also order-free within the block. Cost: log2(P) shuffles.
+template <class Group, quantize_recipe Recipe, int K>
+ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe recipe, float const (&values)[K],
+                                                typename Recipe::element (&codes)[K]) {
+  constexpr uint32_t members = Group::size();
+  static_assert(members * K == Recipe::block_size,
+                "isobit: the members of the group must hold exactly one block of the recipe (32 elements for MX)");
+  auto const scale = recipe.scale_of(detail::block_amax<Recipe>(group, values));
+  auto const code = detail::encoder_of(recipe, scale);
   ISOBIT_UNROLL
-  for (int j = 0; j < K; ++j) codes[j] = Recipe::code_of(values[j], scale);
+  for (int j = 0; j < K; ++j) codes[j] = code(values[j]);
   return scale;
 }
 

@@ -6,6 +6,7 @@
 
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/quantize.hpp>
+#include <isobit/algo/quantize_stochastic.hpp>
 #include <isobit/arith/env.hpp>
 #include <isobit/arith/vector.hpp>
 #include <isobit/error.hpp>
@@ -194,9 +195,9 @@ inline e8m0 quantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, T 
 }
 
 template <class Recipe>
-[[gnu::noinline]] void dequantize_block_exactly(Recipe, uint32_t n, typename Recipe::element const* codes,
+[[gnu::noinline]] void dequantize_block_exactly(Recipe recipe, uint32_t n, typename Recipe::element const* codes,
                                                 typename Recipe::scale scale, float* out) {
-  for (uint32_t i = 0; i < n; ++i) out[i] = Recipe::value_of(codes[i], scale);
+  for (uint32_t i = 0; i < n; ++i) out[i] = recipe.value_of(codes[i], scale);
 }
 template <class Recipe>
 inline void dequantize_whole_block(Recipe recipe, typename Recipe::element const* codes, typename Recipe::scale scale,
@@ -293,59 +294,125 @@ inline void check_disjoint(char const* function, byte_range const& a, byte_range
   throw invalid_argument(function, b.name, needed);
 }
 
+// How many `Code`s hold the codes of a matrix.
+template <class Code> constexpr uint64_t codes_of(uint64_t rows, uint64_t cols) {
+  return rows * (stl::same_as<Code, e2m1x2> ? packed_per_row(cols) : cols);
+}
+
 // The arguments of quantize and dequantize. Nothing has been written when this throws.
-template <class Recipe, class T>
+template <class Recipe, class T, class Code>
 inline void check_quantize(char const* function, T const* values, char const* values_name, uint64_t rows, uint64_t cols,
-                           typename Recipe::element const* codes, typename Recipe::scale const* scales) {
+                           Code const* codes, typename Recipe::scale const* scales) {
   constexpr uint64_t most = uint64_t(1) << 60;
   if (cols != 0 && rows > most / cols) throw invalid_argument(function, "rows * cols", "at most", most, "elements");
   uint64_t const n = rows * cols;
   byte_range const v{values_name, values, n * sizeof(T)};
-  byte_range const c{"codes", codes, n * sizeof(typename Recipe::element)};
+  byte_range const c{"codes", codes, n == 0 ? 0 : codes_of<Code>(rows, cols) * sizeof(Code)};
   byte_range const s{"scales", scales,
                      n == 0 ? 0 : rows * blocks_per_row<Recipe>(cols) * sizeof(typename Recipe::scale)};
   check_buffer(function, v, alignof(T));
-  check_buffer(function, c, alignof(typename Recipe::element));
+  check_buffer(function, c, alignof(Code));
   check_buffer(function, s, alignof(typename Recipe::scale));
   check_disjoint(function, v, c);
   check_disjoint(function, v, s);
   check_disjoint(function, c, s);
 }
 
+// A recipe with a state says whether that is one it can work with.
+template <class Recipe> inline void check_recipe(char const* function, Recipe const& recipe) {
+  if constexpr (requires { recipe.is_valid(); })
+    if (!recipe.is_valid()) throw invalid_argument(function, Recipe::tensor_argument, Recipe::tensor_needed);
+}
+
+// Where block `b`'s codes begin, `first` being the index of its first element. A packed row begins with a byte of its own.
+template <class Recipe, class Code> constexpr uint64_t place_of(uint64_t first, uint64_t b, uint64_t cols) {
+  if (!stl::same_as<Code, e2m1x2>) return first;
+  if (cols % 2 == 0) return first / 2;
+  uint64_t const row = b / blocks_per_row<Recipe>(cols);
+  return row * packed_per_row(cols) + (first - row * cols) / 2;
+}
+
+// The codes of one block, one to an element or packed.
+template <class Element> inline void put_codes(Element const* from, uint32_t n, Element* to) {
+  for (uint32_t i = 0; i < n; ++i) to[i] = from[i];
+}
+inline void put_codes(e2m1 const* from, uint32_t n, e2m1x2* to) {
+  for (uint32_t i = 0; i < n / 2; ++i) to[i] = pack(from[2 * i], from[2 * i + 1]);
+  if (n % 2 != 0) to[n / 2] = pack(from[n - 1], e2m1{0});
+}
+template <class Element> inline Element const* take_codes(Element const* from, uint32_t, Element*) { return from; }
+inline e2m1 const* take_codes(e2m1x2 const* from, uint32_t n, e2m1* room) {
+  for (uint32_t i = 0; i < n; ++i) room[i] = i % 2 == 0 ? from[i / 2].even() : from[i / 2].odd();
+  return room;
+}
+
 } // namespace detail
+
+//! What holds the codes of `Recipe`: its element, or `e2m1x2`, two e2m1 codes to a byte. A packed row begins with a byte
+//! of its own: it has packed_per_row(cols) bytes, and when `cols` is odd the high half of the last one is 0.
+template <class Code, class Recipe>
+concept code_storage = stl::same_as<Code, typename Recipe::element> ||
+                       (stl::same_as<Code, e2m1x2> && stl::same_as<typename Recipe::element, e2m1>);
 
 //! Quantises the `rows` x `cols` matrix at `x` (row-major, no gaps) in blocks along each row.
 //!
-//! `codes`: rows * cols elements, in the order of `x`. `scales`: rows * blocks_per_row<Recipe>(cols), row-major; the last
-//! block of a row may be ragged, its scale comes from the elements that exist. `x` holds float or a narrower float
-//! (f16, bf16, ...). Throws `invalid_argument`, before anything is written, for null, misaligned or overlapping arrays.
+//! `codes`: rows * cols elements, in the order of `x`, or rows * packed_per_row(cols) `e2m1x2`. `scales`: rows *
+//! blocks_per_row<Recipe>(cols), row-major; the last block of a row may be ragged, its scale comes from the elements
+//! that exist. `x` holds float or a narrower float (f16, bf16, ...). Throws `invalid_argument`, before anything is
+//! written, for null, misaligned or overlapping arrays and for a recipe whose tensor scale is negative or not finite.
 //! Guarantee: target, partition (any executor) and neighbourhood; each block depends on its own elements only.
-template <class Executor, quantize_recipe Recipe, class T>
-void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols,
-              typename Recipe::element* codes, typename Recipe::scale* scales) {
+template <class Executor, quantize_recipe Recipe, class T, code_storage<Recipe> Code>
+void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols, Code* codes,
+              typename Recipe::scale* scales) {
   static_assert(stl::same_as<element_value<T>, float>, "isobit: quantize takes float or a narrower float type");
+  detail::check_recipe("quantize", recipe);
   detail::check_quantize<Recipe>("quantize", x, "x", rows, cols, codes, scales);
   if (rows == 0 || cols == 0) return;
   detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
+    typename Recipe::element block[Recipe::block_size];
+    typename Recipe::element* to = block;
+    if constexpr (!stl::same_as<Code, e2m1x2>) to = codes + first;
     if (present == Recipe::block_size)
-      scales[b] = detail::quantize_whole_block(recipe, x + first, codes + first);
+      scales[b] = detail::quantize_whole_block(recipe, x + first, to);
     else
-      scales[b] = detail::quantize_block_exactly(recipe, present, x + first, codes + first);
+      scales[b] = detail::quantize_block_exactly(recipe, present, x + first, to);
+    if constexpr (stl::same_as<Code, e2m1x2>)
+      detail::put_codes(block, present, codes + detail::place_of<Recipe, Code>(first, b, cols));
   });
 }
 
-//! Writes the numbers that the codes mean with their scales: out[i] = codes[i] * scale, exactly. Layout, errors and
-//! guarantee as for `quantize`.
-template <class Executor, quantize_recipe Recipe>
-void dequantize(host<Executor> const& group, Recipe recipe, typename Recipe::element const* codes,
-                typename Recipe::scale const* scales, uint64_t rows, uint64_t cols, float* out) {
+//! As above with stochastic rounding of the codes. Element (r, c) takes the random bits of index r * cols + c, however the
+//! codes are stored. Cost: one Philox call an element.
+template <class Executor, stochastic_recipe Recipe, class T, code_storage<Recipe> Code>
+void quantize(host<Executor> const& group, Recipe recipe, stochastic rounding, T const* x, uint64_t rows, uint64_t cols,
+              Code* codes, typename Recipe::scale* scales) {
+  static_assert(stl::same_as<element_value<T>, float>, "isobit: quantize takes float or a narrower float type");
+  detail::check_recipe("quantize", recipe);
+  detail::check_quantize<Recipe>("quantize", x, "x", rows, cols, codes, scales);
+  if (rows == 0 || cols == 0) return;
+  detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
+    typename Recipe::element block[Recipe::block_size];
+    scales[b] = quantize_block(thread{}, recipe, rounding, first, present, contiguous<T>{x + first},
+                               detail::codes_at<typename Recipe::element>{block});
+    detail::put_codes(block, present, codes + detail::place_of<Recipe, Code>(first, b, cols));
+  });
+}
+
+//! Writes the numbers that the codes mean with their scales, as the recipe's `value_of` says (MX: code * scale, exactly).
+//! Layout, errors and guarantee as for `quantize`.
+template <class Executor, quantize_recipe Recipe, code_storage<Recipe> Code>
+void dequantize(host<Executor> const& group, Recipe recipe, Code const* codes, typename Recipe::scale const* scales,
+                uint64_t rows, uint64_t cols, float* out) {
+  detail::check_recipe("dequantize", recipe);
   detail::check_quantize<Recipe>("dequantize", out, "out", rows, cols, codes, scales);
   if (rows == 0 || cols == 0) return;
   detail::run_blocks<Recipe>(group, rows, cols, [=](uint64_t first, uint64_t b, uint32_t present) {
+    typename Recipe::element room[Recipe::block_size];
+    auto const* from = detail::take_codes(codes + detail::place_of<Recipe, Code>(first, b, cols), present, room);
     if (present == Recipe::block_size)
-      detail::dequantize_whole_block(recipe, codes + first, scales[b], out + first);
+      detail::dequantize_whole_block(recipe, from, scales[b], out + first);
     else
-      detail::dequantize_block_exactly(recipe, present, codes + first, scales[b], out + first);
+      detail::dequantize_block_exactly(recipe, present, from, scales[b], out + first);
   });
 }
 

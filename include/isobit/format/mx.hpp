@@ -14,6 +14,7 @@
 #include <isobit/format/e4m3.hpp>
 #include <isobit/format/e5m2.hpp>
 #include <isobit/format/e8m0.hpp>
+#include <isobit/format/stochastic.hpp>
 
 namespace isobit::inline bits1 {
 
@@ -159,6 +160,12 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
     if (is_nan(s)) return element{static_cast<uint8_t>(Element::format.nan())};
     return encode<Element, overflow::saturate>(x, 127 - s.bits);
 #endif
+  }
+
+  //! x / s rounded stochastically by `random`, 32 uniform bits; otherwise as above.
+  ISOBIT_HD static constexpr element code_of(float x, scale s, uint32_t random) {
+    if (is_nan(s)) return element{static_cast<uint8_t>(Element::format.nan())};
+    return encode_stochastic<Element>(x, random, 127 - s.bits);
   }
 
   //! element * scale, exactly; infinity beyond the largest float; the one quiet NaN for a NaN of either.

@@ -63,25 +63,38 @@ template <class T> ISOBIT_HD constexpr void deposit_bits(exact_state<exact_grid<
   add_shifted<2>(s, p.position, p.significand, 0, p.negative);
 }
 
+// a*b = (-1)^negative * (low + 2^64 high) * 2^(position + exact_product_grid<T>::lowest), where finite.
+struct exact_product_parts {
+  uint64_t low, high, flags;
+  uint32_t position;
+  bool negative;
+  bool finite;
+};
+template <class T>
+ISOBIT_HD constexpr exact_product_parts split_product(typename exact_fields<T>::bits a, typename exact_fields<T>::bits b) {
+  auto const p = split_bits<T>(a), q = split_bits<T>(b);
+  bool const negative = p.negative != q.negative, zero = p.significand == 0 || q.significand == 0;
+  exact_product_parts r{0, 0, exact_number, p.position + q.position, negative, p.finite && q.finite};
+  if (!r.finite) {
+    bool const nan = p.nan || q.nan || (p.finite && p.significand == 0) || (q.finite && q.significand == 0);
+    r.flags |= nan ? exact_nan : negative ? exact_minus_infinity : exact_plus_infinity;
+    return r;
+  }
+  if (zero && negative) r.flags = exact_minus_zero;
+  if constexpr (exact_fields<T>::mantissa_bits <= 31)
+    r.low = p.significand * q.significand;
+  else
+    multiply_wide(p.significand, q.significand, r.low, r.high);
+  return r;
+}
+
 template <class T>
 ISOBIT_HD constexpr void deposit_product_bits(exact_state<exact_product_grid<T>>& s, typename exact_fields<T>::bits a,
                                               typename exact_fields<T>::bits b) {
-  auto const p = split_bits<T>(a), q = split_bits<T>(b);
-  bool const negative = p.negative != q.negative;
-  if (!p.finite || !q.finite) {
-    bool const nan = p.nan || q.nan || (p.finite && p.significand == 0) || (q.finite && q.significand == 0);
-    s.flags = join_flags(s.flags, exact_number | (nan ? exact_nan : negative ? exact_minus_infinity : exact_plus_infinity));
-    return;
-  }
-  bool const zero = p.significand == 0 || q.significand == 0;
-  s.flags = join_flags(s.flags, zero && negative ? exact_minus_zero : exact_number);
-  if constexpr (exact_fields<T>::mantissa_bits <= 31) {
-    add_shifted<2>(s, p.position + q.position, p.significand * q.significand, 0, negative);
-  } else {
-    uint64_t low = 0, high = 0;
-    multiply_wide(p.significand, q.significand, low, high);
-    add_shifted<3>(s, p.position + q.position, low, high, negative);
-  }
+  constexpr int parts = exact_fields<T>::mantissa_bits <= 31 ? 2 : 3;
+  auto const p = split_product<T>(a, b);
+  s.flags = join_flags(s.flags, p.flags);
+  if (p.finite) add_shifted<parts>(s, p.position, p.low, p.high, p.negative);
 }
 
 } // namespace detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! The guarantee levels as calls: `geometry_invariant`, `partition_invariant`, `neighbour_invariant`.
+//! The guarantee levels as calls: `geometry_invariant`, `partition_invariant`, `neighbour_invariant`,
+//! `order_invariant`.
 #pragma once
 
+#include <isobit/testing/adversarial.hpp>
 #include <isobit/testing/buffer.hpp>
 #include <isobit/testing/cases.hpp>
 #include <isobit/testing/philox.hpp>
@@ -233,6 +235,40 @@ template <class F>
 [[nodiscard]] verdict neighbour_invariant(F const& f, std::vector<neighbours> const& cases = neighbourhoods(),
                                           uint64_t chunk = 1024) {
   return detail::same_for_all("neighbour_invariant", "neighbourhood", cases, f, chunk);
+}
+
+// --- order ---
+
+//! An order of n elements: 0 is their own, 1 the reverse, others are pseudorandom.
+class ordering : public detail::remembers_config {
+public:
+  uint64_t index;
+  explicit ordering(uint64_t index_ = 0) : index(index_) {}
+
+  //! The place of element i.
+  uint64_t operator()(uint64_t i, uint64_t n) const {
+    return index == 0 ? i : index == 1 ? n - 1 - i : permutation{index, n}(i);
+  }
+  //! The elements of `values` in this order.
+  template <class T> std::vector<T> apply(std::vector<T> const& values) const {
+    std::vector<T> out;
+    out.reserve(values.size());
+    for (uint64_t i = 0; i < values.size(); ++i) out.push_back(values[(*this)(i, values.size())]);
+    return out;
+  }
+  //! For the simulator: `c`, remembered for the report.
+  simt::config config(simt::config const& c) const { return remember(c); }
+
+  uint64_t weight() const { return index; }
+  std::string text() const { return "isobit::testing::ordering(" + std::to_string(index) + ")"; }
+};
+
+//! The results of `f(ordering)` must not depend on the order of the inputs, for which `f` asks `ordering.apply(x)`. Only
+//! exact accumulations pass.
+template <class F> [[nodiscard]] verdict order_invariant(F const& f, uint64_t orders = 20, uint64_t chunk = 1024) {
+  std::vector<ordering> cases;
+  for (uint64_t k = 0; k < orders; ++k) cases.emplace_back(k);
+  return detail::same_for_all("order_invariant", "order", cases, f, chunk);
 }
 
 } // namespace isobit::inline bits1::testing

@@ -87,6 +87,11 @@ template <class T, class Op>
 requires requires { Op::commutative; }
 inline constexpr bool declared_commutative<with_operator<T, Op>> = Op::commutative;
 
+template <class Acc> inline constexpr bool declared_order_free = false;
+template <class Acc>
+requires requires { Acc::order_free; }
+inline constexpr bool declared_order_free<Acc> = Acc::order_free;
+
 template <class Acc, class Generator> class law_check {
 public:
   using state = typename Acc::state;
@@ -178,6 +183,13 @@ private:
       }
       demand(same_bytes(acc_.finish(whole.root(acc_)), wanted), "parts merge to the whole", at + ", " + cuts.text());
     }
+    if constexpr (declared_order_free<Acc>)
+      for (uint64_t k = 1; k < 6; ++k) {
+        ordering const order(k);
+        auto const shuffled = [&](uint64_t i) { return input(order(i, n)); };
+        demand(same_bytes(isobit::reduce(host(), n, shuffled, acc_), wanted), "the order is free, as declared",
+               at + " in the order " + order.text());
+      }
     if (options_.simulate) {
       for (uint32_t const threads : {1u, 33u, 64u}) {
         simt::config const c{.block = {threads}, .seed = options_.seed + threads};
@@ -216,8 +228,9 @@ private:
 
 //! Checks, over `generator(i)` for i = 0, 1, ..., that the accumulator (or bare operator) `op` is a function of its
 //! arguments, changes none of them, has a state that travels as bytes, adds nothing to single elements, gives the
-//! specified tree on the host, in parts and in simulated blocks, and commutes if it declares `commutative = true`.
-//! It need be neither associative nor commutative. Results are compared by their bytes: give them no padding.
+//! specified tree on the host, in parts and in simulated blocks, commutes if it declares `commutative = true`, and heeds
+//! no order of its inputs if it declares `order_free = true`. It need be neither associative nor commutative. Results are
+//! compared by their bytes: give them no padding.
 //! The report names the law, the elements and, for a kernel, the line that runs it again.
 //!
 //!     CHECK(isobit::testing::laws(my_accumulator{}, isobit::testing::every_class<float>{1}));

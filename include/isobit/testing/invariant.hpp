@@ -263,8 +263,8 @@ public:
   std::string text() const { return "isobit::testing::ordering(" + std::to_string(index) + ")"; }
 };
 
-//! The results of `f(ordering)` must not depend on the order of the inputs, for which `f` asks `ordering.apply(x)`. Only
-//! exact accumulations pass.
+//! The results of `f(ordering)` must not depend on the order of the inputs, for which `f` asks `ordering.apply(x)`.
+//! Only exact accumulations pass.
 template <class F> [[nodiscard]] verdict order_invariant(F const& f, uint64_t orders = 20, uint64_t chunk = 1024) {
   std::vector<ordering> cases;
   for (uint64_t k = 0; k < orders; ++k) cases.emplace_back(k);

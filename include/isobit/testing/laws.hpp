@@ -228,9 +228,9 @@ private:
 
 //! Checks, over `generator(i)` for i = 0, 1, ..., that the accumulator (or bare operator) `op` is a function of its
 //! arguments, changes none of them, has a state that travels as bytes, adds nothing to single elements, gives the
-//! specified tree on the host, in parts and in simulated blocks, commutes if it declares `commutative = true`, and heeds
-//! no order of its inputs if it declares `order_free = true`. It need be neither associative nor commutative. Results are
-//! compared by their bytes: give them no padding.
+//! specified tree on the host, in parts and in simulated blocks, commutes if it declares `commutative = true`, and
+//! heeds no order of its inputs if it declares `order_free = true`. It need be neither associative nor commutative.
+//! Results are compared by their bytes: give them no padding.
 //! The report names the law, the elements and, for a kernel, the line that runs it again.
 //!
 //!     CHECK(isobit::testing::laws(my_accumulator{}, isobit::testing::every_class<float>{1}));

@@ -2,6 +2,9 @@
 // The library's kernels as nvcc compiles them, for the checks of PTX text, of registers and spills, and for the
 // interpreter.
 #include <isobit/accum/compensated.hpp>
+#include <isobit/accum/double_float.hpp>
+#include <isobit/accum/moments.hpp>
+#include <isobit/algo/products.hpp>
 #include <isobit/device/digest_kernel.hpp>
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/device/reduce_kernel.hpp>
@@ -24,6 +27,18 @@ REDUCE(lanes<128>, double, plain<double>);
 REDUCE(lanes<256>, double, plain<double>);
 REDUCE(lanes<1024>, double, plain<double>);
 
+REDUCE(tree, float, double_float<float>);
+REDUCE(tree, double, double_float<double>);
+REDUCE(tree, float, moments<float>);
+
+using numbered_floats = numbered<contiguous<float>>;
+template __global__ void reduce_kernel<tree, numbered_floats, extrema<float>>(numbered_floats, uint64_t,
+                                                                              extrema_result<float>*, void*,
+                                                                              extrema<float>);
+using pairs = zipped<contiguous<float>, contiguous<float>, fused_product::multiply>;
+template __global__ void reduce_kernel<tree, pairs, sum_of_products<float>>(pairs, uint64_t, float*, void*,
+                                                                            sum_of_products<float>);
+
 using floats = contiguous<float>;
 using results = isobit::detail::results<float>;
 template __global__ void segmented_scan_by_block_kernel<256, floats, uint64_t, results, plain<float>>(
@@ -35,6 +50,39 @@ template __global__ void quantize_kernel<mxfp8<e4m3, mx::floor>, float>(float co
 template __global__ void quantize_kernel<mxfp8<e4m3, mx::rceil>, float>(float const*, uint64_t, uint64_t, e4m3*, e8m0*);
 template __global__ void quantize_kernel<mxfp8<e4m3, mx::rceil>, bf16>(bf16 const*, uint64_t, uint64_t, e4m3*, e8m0*);
 template __global__ void dequantize_kernel<mxfp8<e4m3, mx::rceil>>(e4m3 const*, e8m0 const*, uint64_t, uint64_t, float*);
+
+template __global__ void quantize_kernel<mxfp4<mx::rceil_te, mx::te_nan_ignored>, float>(float const*, uint64_t, uint64_t,
+                                                                                         e2m1*, e8m0*);
+template __global__ void quantize_kernel<mxfp6<e2m3, mx::even>, bf16>(bf16 const*, uint64_t, uint64_t, e2m3*, e8m0*);
+
+// Blocks of NVFP4 in a kernel of one's own: eight lanes a block, a byte of codes a lane.
+template <class Recipe>
+__global__ void nvfp4_blocks(float const* x, uint32_t blocks, float tensor, e2m1x2* codes, e4m3* scales) {
+  tile<8> const lanes;
+  uint32_t const tiles = blockDim.x / 8;
+  if (lanes.tile_rank() >= tiles) return;
+  for (uint32_t b = blockIdx.x * tiles + lanes.tile_rank(); b < blocks; b += gridDim.x * tiles) {
+    uint32_t const mine = 16 * b + 2 * lanes.thread_rank();
+    float const values[2] = {x[mine], x[mine + 1]};
+    e2m1 out[2];
+    e4m3 const scale = quantize_block(lanes, Recipe{tensor}, values, out);
+    codes[mine / 2] = pack(out[0], out[1]);
+    if (lanes.thread_rank() == 0) scales[b] = scale;
+  }
+}
+template __global__ void nvfp4_blocks<nvfp4<nv::te>>(float const*, uint32_t, float, e2m1x2*, e4m3*);
+template __global__ void nvfp4_blocks<nvfp4<nv::exact>>(float const*, uint32_t, float, e2m1x2*, e4m3*);
+
+// A Hadamard transform, then stochastic rounding: one thread a row of 16.
+__global__ void hadamard_stochastic(float const* x, uint32_t rows, uint64_t seed, uint64_t stream, bf16* out) {
+  stochastic const rounding{seed, stream};
+  for (uint32_t r = blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += gridDim.x * blockDim.x) {
+    float row[16];
+    for (int i = 0; i < 16; ++i) row[i] = x[16 * r + i];
+    hadamard16(row);
+    for (int i = 0; i < 16; ++i) out[16 * r + i] = encode_stochastic<bf16>(row[i], rounding, 16 * r + i);
+  }
+}
 
 template __global__ void digest_range_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);
 template __global__ void chunk_sums_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);

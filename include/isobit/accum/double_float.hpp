@@ -10,8 +10,8 @@ namespace isobit::inline bits1 {
 
 //! A number in two words. Usually its value is `high + low`, with `high` the nearest `T` to the value, so that
 //! |low| <= |high|. Where |low| > |high| the words are exchanged and scaled: the value is (low + high) * 2^192 (float) or
-//! 2^1152 (double), and `low` the nearest to the scaled value. So are numbers of 2^126 (float) or 2^1022 (double) and more
-//! kept that came out of an addition: sums far beyond the largest finite number need no third word.
+//! 2^1152 (double), and `low` the nearest to the scaled value. So are sums of 2^126 (float) or 2^1022 (double) and more
+//! kept, once an operand was as large: sums far beyond the largest finite number need no third word.
 template <ieee_float T> struct double_word {
   T high;
   T low;
@@ -41,6 +41,18 @@ template <ieee_float T> ISOBIT_HD constexpr bool is_scaled(double_word<T> s) {
   return magnitude_bits(s.low) > magnitude_bits(s.high);
 }
 
+template <ieee_float T> ISOBIT_HD constexpr bool is_large(double_word<T> s) {
+  return magnitude_bits(s.high) >= double_word_scale<T>::large || is_scaled(s);
+}
+template <ieee_float T> ISOBIT_HD constexpr double_word<T> to_scaled(double_word<T> s) {
+  return is_scaled(s) ? double_word<T>{s.low, s.high} : double_word<T>{scale_down(s.high), scale_down(s.low)};
+}
+// Infinities and NaNs are no scaled numbers.
+template <ieee_float T> ISOBIT_HD constexpr double_word<T> from_scaled(double_word<T> s) {
+  if (magnitude_bits(s.high) < double_word_scale<T>::large_scaled) return {scale_up(s.high), scale_up(s.low)};
+  return is_finite(s.high) ? double_word<T>{s.low, s.high} : double_word<T>{s.high, T(0)};
+}
+
 // AccurateDWPlusDW: Joldes, Muller, Popescu, Tight and rigorous error bounds for basic building blocks of double-word
 // arithmetic, ACM TOMS 44 (2017), algorithm 6. 20 operations; relative error at most 3u^2 / (1 - 4u).
 template <ieee_float T> ISOBIT_HD constexpr double_word<T> add_double_words(double_word<T> a, double_word<T> b) {
@@ -48,22 +60,9 @@ template <ieee_float T> ISOBIT_HD constexpr double_word<T> add_double_words(doub
   auto const t = two_sum(a.low, b.low);
   auto const v = fast_two_sum(s.value, add(s.error, t.value));
   auto const z = fast_two_sum(v.value, add(t.error, v.error));
-  // -0 + -0: its sign would be lost in the additions of +0 that follow.
-  return {to_bits(s.value) == float_fields<T>::sign ? s.value : z.value, z.error};
-}
-
-template <ieee_float T> ISOBIT_HD constexpr double_word<T> to_scaled(double_word<T> s) {
-  return is_scaled(s) ? double_word<T>{s.low, s.high} : double_word<T>{scale_down(s.high), scale_down(s.low)};
-}
-template <ieee_float T> ISOBIT_HD constexpr double_word<T> from_scaled(double_word<T> s) {
-  if (magnitude_bits(s.high) >= double_word_scale<T>::large_scaled) return {s.low, s.high};
-  return {scale_up(s.high), scale_up(s.low)};
-}
-
-// Large or infinite operands or results.
-template <ieee_float T> ISOBIT_HD constexpr double_word<T> add_large_double_words(double_word<T> a, double_word<T> b) {
-  if (!is_finite(a.high) || !is_finite(b.high)) return {add(a.high, b.high), T(0)};
-  return from_scaled(add_double_words(to_scaled(a), to_scaled(b)));
+  // -0 + -0 would lose its sign in the additions of +0, an infinity become NaN by its error term.
+  bool const done = to_bits(s.value) == float_fields<T>::sign || !is_finite(s.value);
+  return {done ? s.value : z.value, z.error};
 }
 
 // x * y exactly. Precondition: its low half is not below the smallest subnormal.
@@ -78,7 +77,7 @@ template <ieee_float T> ISOBIT_HD constexpr double_word<T> exact_product(T x, T 
 
 } // namespace detail
 
-//! The sum in double-word arithmetic. 20 floating-point operations and about 8 integer operations a node.
+//! The sum in double-word arithmetic. 20 floating-point operations and about 12 integer operations a node.
 //!
 //! Node: `AccurateDWPlusDW` (Joldes, Muller and Popescu 2017) of the two states: TwoSum of the high words, TwoSum of the
 //! low words, two FastTwoSum. Relative error of a node at most 3u^2 / (1 - 4u) with u the unit roundoff of `T`
@@ -105,11 +104,13 @@ template <ieee_float T> struct double_float {
   ISOBIT_HD constexpr state lift(T x) const { return {x, T(0)}; }
 
   ISOBIT_HD constexpr state combine(state left, state right) const {
+    bool const large = detail::is_large(left) || detail::is_large(right);
+    if (large) {
+      left = detail::to_scaled(left);
+      right = detail::to_scaled(right);
+    }
     state const sum = detail::add_double_words(left, right);
-    if (detail::is_scaled(left) || detail::is_scaled(right) ||
-        magnitude_bits(sum.high) >= detail::double_word_scale<T>::large)
-      return detail::add_large_double_words(left, right);
-    return sum;
+    return large ? detail::from_scaled(sum) : sum;
   }
 
   ISOBIT_HD constexpr T finish(state s) const {

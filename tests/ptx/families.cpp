@@ -8,6 +8,7 @@
 #include <isobit/quantize.hpp>
 #include <isobit/scan.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace {
@@ -93,6 +94,80 @@ TEST_SUITE("compiled device code, the families") {
     check(isobit::mx::floor{}, x, {"15quantize_kernel", "5floorE", "EfEEvPKT0_"});
     check(isobit::mx::rceil{}, x, {"15quantize_kernel", "5rceilE", "EfEEvPKT0_"});
     check(isobit::mx::rceil{}, b, {"15quantize_kernel", "5rceilE", "4bf16E"});
+  }
+
+  TEST_CASE("MXFP4 and MXFP6 recipes") {
+    auto x = hard_floats(4000);
+    x[77] = isobit::from_bits<float>(0x7f800000u);
+    x[1234] = isobit::from_bits<float>(0xffc00001u);
+    std::vector<isobit::bf16> narrow(x.size());
+    for (size_t i = 0; i < x.size(); ++i) narrow[i].bits = static_cast<uint16_t>(isobit::to_bits(x[i]) >> 16);
+    auto const check = [&]<class Recipe, class T>(Recipe recipe, std::vector<T> const& v,
+                                                  std::vector<std::string> const& name) {
+      for (uint64_t cols : {96u, 100u}) {
+        uint64_t const rows = v.size() / cols, n = rows * cols, blocks = rows * isobit::blocks_per_row<Recipe>(cols);
+        using element = typename Recipe::element;
+        auto codes = poisoned<element>(n), expected_codes = poisoned<element>(n);
+        auto scales = poisoned<isobit::e8m0>(blocks), expected_scales = poisoned<isobit::e8m0>(blocks);
+        isobit::quantize(isobit::host(), recipe, v.data(), rows, cols, expected_codes.data(), expected_scales.data());
+        for (unsigned width : {256u, 7u, 3u}) {
+          ptx::run(kernels().find(name), {3, width, width},
+                   ptx::arguments().add(v.data()).add(rows).add(cols).add(codes.data()).add(scales.data()));
+          CAPTURE(cols);
+          CAPTURE(width);
+          CHECK(same(codes, expected_codes));
+          CHECK(same(scales, expected_scales));
+        }
+      }
+    };
+    check(isobit::mxfp4<isobit::mx::rceil_te, isobit::mx::te_nan_ignored>{}, x,
+          {"15quantize_kernel", "8rceil_te", "14te_nan_ignored"});
+    check(isobit::mxfp6<isobit::e2m3, isobit::mx::even>{}, narrow, {"15quantize_kernel", "4e2m3", "4even"});
+  }
+
+  TEST_CASE("NVFP4 recipes") {
+    auto const check = [&]<class Recipe>(Recipe recipe, char const* rule, std::vector<float> const& x) {
+      uint32_t const blocks = static_cast<uint32_t>(x.size() / 16);
+      auto codes = poisoned<isobit::e2m1x2>(8 * blocks), expected_codes = codes;
+      auto scales = poisoned<isobit::e4m3>(blocks), expected_scales = scales;
+      isobit::quantize(isobit::host(), recipe, x.data(), 1, 16 * blocks, expected_codes.data(), expected_scales.data());
+      for (unsigned width : {256u, 32u, 13u}) {
+        ptx::run(kernels().find({"12nvfp4_blocks", rule}), {3, width, width},
+                 ptx::arguments().add(x.data()).add(blocks).add(recipe.tensor_amax).add(codes.data()).add(scales.data()));
+        CAPTURE(width);
+        CHECK(same(codes, expected_codes));
+        CHECK(same(scales, expected_scales));
+      }
+    };
+    auto x = hard_floats(1600);
+    x[77] = isobit::from_bits<float>(0x7f800000u);
+    x[777] = isobit::from_bits<float>(0xffc00001u);
+    auto tiny = x;
+    for (float& v : tiny) v = isobit::from_bits<float>(isobit::to_bits(v) & 0x803fffffu); // subnormal, as is the amax
+    for (float amax : {2.0f, 1.015625f, 0.0f, 1e-3f}) {
+      check(isobit::nvfp4<isobit::nv::te>{amax}, "2nv2teE", x);
+      check(isobit::nvfp4<isobit::nv::exact>{amax}, "2nv5exactE", x);
+    }
+    check(isobit::nvfp4<isobit::nv::te>{isobit::from_bits<float>(0x003fffffu)}, "2nv2teE", tiny);
+    check(isobit::nvfp4<isobit::nv::exact>{isobit::from_bits<float>(0x003fffffu)}, "2nv5exactE", tiny);
+  }
+
+  TEST_CASE("Hadamard transform and stochastic rounding") {
+    auto const x = hard_floats(16 * 50);
+    std::vector<isobit::bf16> expected(x.size());
+    isobit::stochastic const rounding{0x123456789abcdefu, 3};
+    for (size_t r = 0; r < x.size(); r += 16) {
+      float row[16];
+      std::copy(x.begin() + r, x.begin() + r + 16, row);
+      isobit::hadamard16(row);
+      for (size_t i = 0; i < 16; ++i) expected[r + i] = isobit::encode_stochastic<isobit::bf16>(row[i], rounding, r + i);
+    }
+    for (unsigned width : {64u, 5u}) {
+      auto out = poisoned<isobit::bf16>(x.size());
+      ptx::run(kernels().find({"19hadamard_stochastic"}), {2, width, width},
+               ptx::arguments().add(x.data()).add(50u).add(rounding.seed).add(rounding.stream).add(out.data()));
+      CHECK(same(out, expected));
+    }
   }
 
   TEST_CASE("digest") {

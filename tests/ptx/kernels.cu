@@ -3,9 +3,11 @@
 // interpreter.
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/double_float.hpp>
+#include <isobit/accum/exact.hpp>
 #include <isobit/accum/moments.hpp>
 #include <isobit/algo/products.hpp>
 #include <isobit/device/digest_kernel.hpp>
+#include <isobit/device/exact_atomic.hpp>
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/device/reduce_kernel.hpp>
 #include <isobit/device/scan_kernel.hpp>
@@ -38,6 +40,21 @@ template __global__ void reduce_kernel<tree, numbered_floats, extrema<float>>(nu
 using pairs = zipped<contiguous<float>, contiguous<float>, fused_product::multiply>;
 template __global__ void reduce_kernel<tree, pairs, sum_of_products<float>>(pairs, uint64_t, float*, void*,
                                                                             sum_of_products<float>);
+
+#define EXACT_REDUCE(element)                                                                                          \
+  template __global__ void reduce_kernel<tree, contiguous<element>, exact<element>>(                                    \
+      contiguous<element>, uint64_t, exact<element>::result*, void*, exact<element>)
+EXACT_REDUCE(float);
+EXACT_REDUCE(double);
+EXACT_REDUCE(f16);
+
+template <class A>
+__global__ void exact_atomic_kernel(typename A::input const* x, uint64_t n, exact_cell<typename A::grid>* total) {
+  for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomic_deposit(A{}, total, x[i]);
+}
+template __global__ void exact_atomic_kernel<exact<float>>(float const*, uint64_t, exact_cell<exact_grid<float>>*);
+template __global__ void exact_atomic_kernel<exact<double>>(double const*, uint64_t, exact_cell<exact_grid<double>>*);
 
 using floats = contiguous<float>;
 using results = isobit::detail::results<float>;
@@ -78,8 +95,10 @@ __global__ void hadamard_stochastic(float const* x, uint32_t rows, uint64_t seed
   stochastic const rounding{seed, stream};
   for (uint32_t r = blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += gridDim.x * blockDim.x) {
     float row[16];
+    ISOBIT_UNROLL
     for (int i = 0; i < 16; ++i) row[i] = x[16 * r + i];
     hadamard16(row);
+    ISOBIT_UNROLL
     for (int i = 0; i < 16; ++i) out[16 * r + i] = encode_stochastic<bf16>(row[i], rounding, 16 * r + i);
   }
 }

@@ -414,4 +414,73 @@ TEST_CASE("amax: order-free, NaN by the recipe's rule") {
   CHECK_THROWS_AS(amax<te>(host(), static_cast<float const*>(nullptr), 3), invalid_argument);
 }
 
+template <class Error, int Largest> using over = nvfp4<nv::four_over_six<Error, Largest>>;
+using over_absolute = over<nv::absolute_error, 256>;
+using over_square = over<nv::square_error, 448>;
+static_assert(quantize_recipe<over_absolute> && stochastic_recipe<over_square>);
+
+TEST_CASE("four over six: blocks whose better scale is plain") {
+  over_absolute const recipe{1536.0f}; // S = 1
+  CHECK(recipe.encode_scale() == 1.0f);
+  CHECK(recipe.scale_of(to_bits(6.0f)).bits == 0x38);
+  CHECK(recipe.scale4_of(to_bits(6.0f)).bits == 0x3c); // 1.5
+  float x[16];
+  for (int i = 0; i < 16; ++i) x[i] = i == 0 ? 6.0f : -4.5f; // 4 and 3 times 1.5
+  auto r = block(recipe, x);
+  CHECK(r.scale.bits == 0x3c);
+  CHECK(hex(r.codes) == "d6dddddddddddddd");
+  for (int i = 0; i < 16; ++i) x[i] = i == 0 ? 6.0f : 2.0f;
+  r = block(recipe, x);
+  CHECK(r.scale.bits == 0x38);
+  CHECK(hex(r.codes) == "4744444444444444");
+  for (int i = 0; i < 16; ++i) x[i] = i == 0 ? 6.0f : 3.0f; // no error either way: six
+  CHECK(block(recipe, x).scale.bits == 0x38);
+  CHECK(block(over<nv::square_error, 256>{1536.0f}, x).scale.bits == 0x38);
+  // 448 leaves no room above: the scale of 4 saturates, and code 4 would mean less than the number.
+  over_square const full{2688.0f};
+  for (int i = 0; i < 16; ++i) x[i] = i == 0 ? 2688.0f : 2016.0f;
+  CHECK(full.scale4_of(to_bits(2688.0f)).bits == 0x7e);
+  CHECK(block(full, x).scale.bits == 0x7e);
+}
+
+template <class Recipe, class Error> void chooses_the_better(float g) {
+  Recipe const recipe{g};
+  uint64_t wrong = 0, fours = 0, sixes = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    float x[16];
+    for (float& v : x) v = (float(random() % 2001) - 1000.0f) / 1000.0f * g / float(1 << seed % 6);
+    uint32_t amax = 0;
+    for (float v : x) amax = std::max(amax, magnitude_bits(v));
+    float error[2] = {};
+    e4m3 const scales[2] = {recipe.scale_of(amax), recipe.scale4_of(amax)};
+    for (int k = 0; k < 2; ++k)
+      for (float v : x) {
+        // The steps once more, one by one.
+        float const factor =
+            detail::at_most_largest(isobit::div(1.0f, mul(decode(scales[k]), isobit::div(1.0f, recipe.encode_scale()))));
+        e2m1 const code = encode<e2m1>(mul(v, factor));
+        float const difference = sub(recipe.value_of(code, scales[k]), v);
+        error[k] = add(error[k], Error::of(difference));
+      }
+    e4m3 const want = error[1] < error[0] ? scales[1] : scales[0];
+    wrong += block(recipe, x).scale != want;
+    (want == scales[1] ? fours : sixes) += 1;
+  }
+  CHECK(wrong == 0);
+  CHECK(fours > 20);
+  CHECK(sixes > 20);
+}
+
+TEST_CASE("four over six: the lesser error wins, on blocks of both kinds") {
+  chooses_the_better<over_absolute, nv::absolute_error>(3.7f);
+  chooses_the_better<over<nv::square_error, 256>, nv::square_error>(3.7f);
+  chooses_the_better<over_square, nv::square_error>(0.031f);
+}
+
+TEST_CASE("four over six: in a kernel, where the error is summed across lanes, the host's bytes") {
+  kernel_equals_host<over_absolute>();
+  kernel_equals_host<over_square>();
+}
+
 } // namespace

@@ -12,7 +12,8 @@
 namespace isobit::inline bits1 {
 
 //! What the quantisers need of a recipe; see format/mx.hpp and format/nvfp4.hpp. A recipe may also have `encoder(s)`: an
-//! object to be called with the numbers of a block whose scale is `s`, which gives the same codes as `code_of`.
+//! object to be called with the numbers of a block whose scale is `s`, which gives the same codes as `code_of`; and `choose(group, values,
+//! amax)`: the scale of a block, where it depends on more than the largest magnitude.
 template <class R>
 concept quantize_recipe = requires(R const r, float x, uint32_t amax, typename R::element code, typename R::scale s) {
   { R::block_size } -> stl::convertible_to<uint32_t>;
@@ -56,6 +57,16 @@ template <class Recipe, class Group, int K> ISOBIT_HD uint32_t block_amax(Group 
   return amax;
 }
 
+// The scale of the block: from its largest magnitude, or chosen by a recipe that looks at all its numbers.
+template <class Group, class Recipe, int K>
+ISOBIT_HD typename Recipe::scale block_scale(Group group, Recipe const& recipe, float const (&values)[K]) {
+  uint32_t const amax = block_amax<Recipe>(group, values);
+  if constexpr (requires { recipe.choose(group, values, amax); })
+    return recipe.choose(group, values, amax);
+  else
+    return recipe.scale_of(amax);
+}
+
 } // namespace detail
 
 //! Quantises the block whose elements the members of `group` hold in their registers: member r holds elements
@@ -70,7 +81,7 @@ ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe recipe, floa
   constexpr uint32_t members = Group::size();
   static_assert(members * K == Recipe::block_size,
                 "isobit: the members of the group must hold exactly one block of the recipe (32 elements for MX)");
-  auto const scale = recipe.scale_of(detail::block_amax<Recipe>(group, values));
+  auto const scale = detail::block_scale(group, recipe, values);
   auto const code = detail::encoder_of(recipe, scale);
   ISOBIT_UNROLL
   for (int j = 0; j < K; ++j) codes[j] = code(values[j]);

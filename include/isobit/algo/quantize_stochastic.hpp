@@ -52,7 +52,7 @@ ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe recipe, stoc
   float values[share];
   ISOBIT_UNROLL
   for (int j = 0; j < share; ++j) values[j] = mine + j < n ? decode_element(load(mine + j)) : 0.0f;
-  auto const scale = recipe.scale_of(detail::block_amax<Recipe>(group, values));
+  auto const scale = detail::block_scale(group, recipe, values);
   auto const code = detail::encoder_of(recipe, scale);
   ISOBIT_UNROLL
   for (int j = 0; j < share; ++j)

@@ -4,6 +4,7 @@
 
 #include "../accum/everywhere.hpp"
 
+#include <isobit/algo/exact_product.hpp>
 #include <isobit/algo/products.hpp>
 #include <isobit/testing/adversarial.hpp>
 #include <isobit/testing/laws.hpp>
@@ -109,6 +110,24 @@ TEST_SUITE("products") {
       ++trials;
     }
     CHECK(rounded_within < trials / 2); // control
+  }
+
+  TEST_CASE_TEMPLATE("exact products: correctly rounded in any order", T, float, double) {
+    std::mt19937_64 random(2);
+    for (int t = 0; t < 200; ++t) {
+      std::vector<T> x(64), y(64);
+      quad exact = 0;
+      for (size_t i = 0; i < 64; ++i) {
+        x[i] = T(int64_t(random() % 4001) - 2000);
+        y[i] = T(int64_t(random() % 4001) - 2000);
+        exact += quad(x[i]) * y[i];
+      }
+      REQUIRE(dot_of<exact_product>(x, y) == static_cast<T>(exact));
+    }
+    CHECK(dot_of<exact_product>(std::vector<T>{T(1e30), 1, T(-1e30)}, std::vector<T>{T(1e8), 1, T(1e8)}) == 1);
+    T const m = std::numeric_limits<T>::max();
+    CHECK(norm2<exact_product>(host(), 2, std::vector<T>{3, 4}.data()) == 5);
+    CHECK(sum_of_squares<exact_product>(host(), 1, &m) == std::numeric_limits<T>::infinity());
   }
 
   TEST_CASE_TEMPLATE("overflow, infinities, NaN, zeros", T, float, double) {

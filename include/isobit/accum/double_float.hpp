@@ -66,7 +66,7 @@ template <ieee_float T> ISOBIT_HD constexpr double_word<T> add_double_words(doub
 }
 
 // x * y exactly. Precondition: its low half is not below the smallest subnormal.
-template <ieee_float T> ISOBIT_HD constexpr double_word<T> exact_product(T x, T y) {
+template <ieee_float T> ISOBIT_HD constexpr double_word<T> product_in_two_words(T x, T y) {
   auto const p = two_product(x, y);
   if (magnitude_bits(p.value) < double_word_scale<T>::large) return {p.value, p.error};
   if (!is_finite(x) || !is_finite(y)) return {p.value, T(0)};

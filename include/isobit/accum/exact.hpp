@@ -5,6 +5,7 @@
 
 #include <isobit/accum/concept.hpp>
 #include <isobit/accum/exact_state.hpp>
+#include <isobit/accum/factors.hpp>
 #if !defined(__CUDACC_RTC__)
 #include <isobit/accum/exact_bins.hpp>
 #endif
@@ -168,12 +169,6 @@ template <class T, class Result = typename detail::exact_value<T>::type> struct 
       detail::deposit_by_bins<T>(s, n, code);
   }
 #endif
-};
-
-//! Two factors: what a load gives to `exact_dot`.
-template <class T> struct factors {
-  T a;
-  T b;
 };
 
 //! The exact sum of products a*b of `T` (float, double, f16, bf16), rounded once to the nearest `Result`. Products are exact integers

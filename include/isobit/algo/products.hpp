@@ -4,17 +4,12 @@
 #pragma once
 
 #include <isobit/accum/double_float.hpp>
+#include <isobit/accum/factors.hpp>
 #include <isobit/accum/plain.hpp>
 #include <isobit/algo/reduce.hpp>
 #include <isobit/algo/zip.hpp>
 
 namespace isobit::inline bits1 {
-
-//! Two numbers that are to be multiplied.
-template <ieee_float T> struct factors {
-  T x;
-  T y;
-};
 
 //! The sum of exact products: a product enters as a `double_word` (its nearest `T`, and the rounding error by a fused
 //! multiply-add), the sum goes on as `double_float`: the same bounds, with x_i y_i for x_i, and the same special values.
@@ -24,7 +19,7 @@ template <ieee_float T> struct sum_of_products {
   using state = double_word<T>;
   using result = T;
   static constexpr bool commutative = true;
-  ISOBIT_HD constexpr state lift(input p) const { return detail::exact_product(p.x, p.y); }
+  ISOBIT_HD constexpr state lift(input p) const { return detail::product_in_two_words(p.a, p.b); }
   ISOBIT_HD constexpr state combine(state left, state right) const { return double_float<T>{}.combine(left, right); }
   ISOBIT_HD constexpr T finish(state s) const { return double_float<T>{}.finish(s); }
   ISOBIT_HD constexpr T empty() const { return T(0); }
@@ -36,9 +31,9 @@ template <class Sum> struct root_of {
   using state = typename Sum::state;
   using result = typename Sum::result;
   static constexpr bool commutative = true;
-  ISOBIT_HD constexpr state lift(input p) const { return Sum{}.lift(p); }
-  ISOBIT_HD constexpr state combine(state left, state right) const { return Sum{}.combine(left, right); }
-  ISOBIT_HD constexpr result finish(state s) const {
+  ISOBIT_HD constexpr state lift(input const& p) const { return Sum{}.lift(p); }
+  ISOBIT_HD constexpr state combine(state const& left, state const& right) const { return Sum{}.combine(left, right); }
+  ISOBIT_HD constexpr result finish(state const& s) const {
     if constexpr (stl::same_as<state, double_word<result>>)
       if (detail::is_scaled(s)) return canonical(mul(sqrt_of(s.low), detail::double_word_scale<result>::up));
     return canonical(sqrt_of(Sum{}.finish(s)));
@@ -70,7 +65,11 @@ struct fused_product {
 
 namespace detail {
 
-template <class R> inline constexpr bool is_product_recipe = stl::same_as<R, rounded_product> || stl::same_as<R, fused_product>;
+template <class R>
+concept product_recipe = requires {
+  typename R::multiply;
+  typename R::template accumulator<float>;
+};
 
 template <class Load> using loaded_element = stl::remove_cvref_t<decltype(decode_element(stl::declval<Load const&>()(0)))>;
 
@@ -108,8 +107,9 @@ ISOBIT_HD void check_input([[maybe_unused]] char const* function, [[maybe_unused
 
 //! x(0) y(0) + ... + x(n - 1) y(n - 1) in the order `Order`.
 //!
-//! - `Recipe`: `rounded_product` (default: one multiplication and one addition an element, the error of both) or
-//!   `fused_product` (exact products, double-word sum: correct to the last place unless the sum cancels to u^2).
+//! - `Recipe`: `rounded_product` (default: one multiplication and one addition an element, the error of both),
+//!   `fused_product` (exact products, double-word sum: correct to the last place unless the sum cancels to u^2), or
+//!   `exact_product` (algo/exact_product.hpp: order-free, always correctly rounded).
 //! - `x`, `y`: arrays, or loads, whose elements are float or double after decoding, of the same type; narrow floats are
 //!   multiplied as floats. Two aligned arrays with elements of one size are read by 16-byte accesses.
 //! - `g`, `n`, errors and guarantee: as `reduce`. A `block` needs storage for `Recipe::accumulator<T>`.
@@ -118,7 +118,7 @@ ISOBIT_HD void check_input([[maybe_unused]] char const* function, [[maybe_unused
 //! plain IEEE arithmetic does, `fused_product` overflows only where the result does.
 template <class Recipe = rounded_product, class Order = tree, class Group, stl::integral Index, class X, class Y>
 ISOBIT_HD auto dot(Group const& g, Index n, X const& x, Y const& y) {
-  static_assert(detail::is_product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product or fused_product");
+  static_assert(detail::product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product, fused_product or exact_product");
   detail::check_count<Group>("dot", n);
   detail::check_input<Group>("dot", "x", x, n == 0);
   detail::check_input<Group>("dot", "y", y, n == 0);
@@ -134,7 +134,7 @@ ISOBIT_HD auto dot(Group const& g, Index n, X const& x, Y const& y) {
 //! x(0)^2 + ... + x(n - 1)^2; see `dot`, of which it has the bits with y = x.
 template <class Recipe = rounded_product, class Order = tree, class Group, stl::integral Index, class X>
 ISOBIT_HD auto sum_of_squares(Group const& g, Index n, X const& x) {
-  static_assert(detail::is_product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product or fused_product");
+  static_assert(detail::product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product, fused_product or exact_product");
   detail::check_count<Group>("sum_of_squares", n);
   detail::check_input<Group>("sum_of_squares", "x", x, n == 0);
   auto const a = detail::as_elements<Index>(x);
@@ -150,7 +150,7 @@ ISOBIT_HD auto sum_of_squares(Group const& g, Index n, X const& x) {
 //! has the states of `Recipe::accumulator<T>`.
 template <class Recipe = rounded_product, class Order = tree, class Group, stl::integral Index, class X>
 ISOBIT_HD auto norm2(Group const& g, Index n, X const& x) {
-  static_assert(detail::is_product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product or fused_product");
+  static_assert(detail::product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product, fused_product or exact_product");
   detail::check_count<Group>("norm2", n);
   detail::check_input<Group>("norm2", "x", x, n == 0);
   auto const a = detail::as_elements<Index>(x);

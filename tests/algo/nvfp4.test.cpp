@@ -483,4 +483,54 @@ TEST_CASE("four over six: in a kernel, where the error is summed across lanes, t
   kernel_equals_host<over_square>();
 }
 
+template <class Recipe, class Code> void squares(Recipe recipe, uint64_t rows, uint64_t cols) {
+  CAPTURE(rows);
+  CAPTURE(cols);
+  uint64_t const size = Recipe::block_size, per_row = blocks_per_row<Recipe>(cols), per_column = blocks_per_row<Recipe>(rows);
+  auto const x = quantize_reference::hard_floats(rows * cols, static_cast<unsigned>(rows + 7 * cols));
+  std::vector<float> transposed(x.size());
+  for (uint64_t r = 0; r < rows; ++r)
+    for (uint64_t c = 0; c < cols; ++c) transposed[c * rows + r] = x[r * cols + c];
+  std::vector<Code> codes(detail::codes_of<Code>(rows, cols)), turned(detail::codes_of<Code>(cols, rows));
+  std::vector<typename Recipe::scale> scales(rows * per_row), turned_scales(cols * per_column);
+  quantize_square(host(), recipe, x.data(), rows, cols, codes.data(), scales.data());
+  quantize_square(host(), recipe, transposed.data(), cols, rows, turned.data(), turned_scales.data());
+  uint64_t wrong = 0;
+  for (uint64_t r = 0; r < rows; ++r)
+    for (uint64_t k = 0; k < per_row; ++k) {
+      uint32_t largest = 0; // of the whole square
+      for (uint64_t i = r / size * size; i < rows && i < r / size * size + size; ++i)
+        for (uint64_t c = k * size; c < cols && c < k * size + size; ++c)
+          largest = std::max(largest, magnitude_bits(x[i * cols + c]));
+      wrong += recipe.scale_of(largest) != scales[r * per_row + k];
+    }
+  std::vector<float> back(x.size()), turned_back(x.size());
+  dequantize(host(), recipe, codes.data(), scales.data(), rows, cols, back.data());
+  dequantize(host(), recipe, turned.data(), turned_scales.data(), cols, rows, turned_back.data());
+  for (uint64_t r = 0; r < rows; ++r)
+    for (uint64_t c = 0; c < cols; ++c) {
+      auto const s = scales[r * per_row + c / size];
+      wrong += to_bits(back[r * cols + c]) != to_bits(recipe.value_of(recipe.code_of(x[r * cols + c], s), s));
+      wrong += to_bits(back[r * cols + c]) != to_bits(turned_back[c * rows + r]);
+    }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("square blocks: one scale a square, and the transpose has the same numbers") {
+  for (uint64_t rows : {1, 16, 17, 45})
+    for (uint64_t cols : {1, 16, 31, 48}) {
+      squares<te, e2m1x2>(te{100.0f}, rows, cols);
+      squares<exact, e2m1>(exact{100.0f}, rows, cols);
+      squares<mxfp8<e4m3, mx::rceil>, e4m3>({}, rows, cols);
+    }
+  // The control: row blocks of a matrix and of its transpose do not agree.
+  float const x[4] = {1.0f, 100.0f, 1.1f, 1.2f}, turned[4] = {1.0f, 1.1f, 100.0f, 1.2f};
+  e2m1 codes[4], turned_codes[4];
+  e4m3 scales[2], turned_scales[2];
+  quantize(host(), te{100.0f}, x, 2, 2, codes, scales);
+  quantize(host(), te{100.0f}, turned, 2, 2, turned_codes, turned_scales);
+  CHECK((codes[3] != turned_codes[3]));
+  CHECK_THROWS_AS(quantize_square(host(), te{-1.0f}, x, 2, 2, codes, scales), invalid_argument);
+}
+
 } // namespace

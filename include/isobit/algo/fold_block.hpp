@@ -32,6 +32,15 @@ template <class Load, class Acc> ISOBIT_HD constexpr int node_level(uint64_t n) 
   return for_32_nodes > smallest ? for_32_nodes : smallest;
 }
 
+// The tree over at most 32 nodes, by one warp.
+template <class Nodes, class Merge>
+ISOBIT_HD typename Merge::state fold_nodes_of_block(Nodes const& nodes, int count, Merge const& merge) {
+  if constexpr (order_free_accumulator<Merge>)
+    return deposit_tile(tile<32>{}, static_cast<uint64_t>(count), nodes, merge);
+  else
+    return fold_partial_row<1>(tile<32>{}, nodes, 0, count, merge);
+}
+
 } // namespace detail
 
 //! The tree over `load(0) .. load(n - 1)`, n >= 1, by all threads of a block together; every thread receives the same
@@ -58,7 +67,7 @@ ISOBIT_HD State fold(block<N, State> const& b, uint64_t n, Load const& load, A c
   int const count = static_cast<int>(ceil_shift(n, level));
   detail::over_states<A> const merge{acc};
   if (warps != 0 && rank < 32) {
-    State const root = detail::fold_partial_row<1>(tile<32>{}, nodes, 0, count, merge);
+    State const root = detail::fold_nodes_of_block(nodes, count, merge);
     if (rank == 0) *memory.slot(slots) = root;
   } else if (rank == 0) {
     *memory.slot(slots) = fold(thread{}, static_cast<uint64_t>(count), nodes, merge);

@@ -166,6 +166,9 @@ ISOBIT_HD typename Acc::state deposit_tile(tile<P> const& t, uint64_t n, Load co
     uint64_t const end = n - i < V ? n : i + V;
     for (uint64_t j = i; j < end; ++j) acc.deposit(s, load(j));
   }
+#if defined(ISOBIT_ON_DEVICE)
+#pragma unroll 1 // a shuffle of a large state is long
+#endif
   for (uint32_t distance = 1; distance < P; distance *= 2) s = acc.combine(s, t.shuffle_xor(s, distance));
   return s;
 }

@@ -38,6 +38,7 @@ template <class Error, int Largest> struct nvfp4<nv::four_over_six<Error, Larges
   using element = e2m1;
   using scale = e4m3;
   static constexpr uint32_t block_size = 16;
+  using chooses = Error; //!< the scale depends on more than the block's largest magnitude
   //! The largest magnitude of the tensor; +0 for a tensor of zeros.
   float tensor_amax;
 

@@ -12,8 +12,8 @@
 namespace isobit::inline bits1 {
 
 //! What the quantisers need of a recipe; see format/mx.hpp and format/nvfp4.hpp. A recipe may also have `encoder(s)`: an
-//! object to be called with the numbers of a block whose scale is `s`, which gives the same codes as `code_of`; and `choose(group, values,
-//! amax)`: the scale of a block, where it depends on more than the largest magnitude.
+//! object to be called with the numbers of a block whose scale is `s`, which gives the same codes as `code_of`; and a type `chooses` with
+//! `choose(group, values, amax)`: the scale of a block, where it depends on more than the largest magnitude.
 template <class R>
 concept quantize_recipe = requires(R const r, float x, uint32_t amax, typename R::element code, typename R::scale s) {
   { R::block_size } -> stl::convertible_to<uint32_t>;
@@ -61,7 +61,7 @@ template <class Recipe, class Group, int K> ISOBIT_HD uint32_t block_amax(Group 
 template <class Group, class Recipe, int K>
 ISOBIT_HD typename Recipe::scale block_scale(Group group, Recipe const& recipe, float const (&values)[K]) {
   uint32_t const amax = block_amax<Recipe>(group, values);
-  if constexpr (requires { recipe.choose(group, values, amax); })
+  if constexpr (requires { typename Recipe::chooses; })
     return recipe.choose(group, values, amax);
   else
     return recipe.scale_of(amax);

@@ -398,6 +398,46 @@ void quantize(host<Executor> const& group, Recipe recipe, stochastic rounding, T
   });
 }
 
+//! As the first form, with one scale for each square of Recipe::block_size rows and columns (16 x 16 for NVFP4, 32 x 32 for
+//! MX): the same codes come out of the matrix and of its transpose. The scale is written once for each row of the square,
+//! so that `scales` has the layout of `quantize` and `dequantize` reads the result. Squares at the last rows and columns
+//! are ragged. Guarantee: target, partition, and neighbourhood among squares.
+template <class Executor, quantize_recipe Recipe, class T, code_storage<Recipe> Code>
+void quantize_square(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols, Code* codes,
+                     typename Recipe::scale* scales) {
+  static_assert(stl::same_as<element_value<T>, float>, "isobit: quantize_square takes float or a narrower float type");
+  static_assert(!requires { typename Recipe::chooses; }, "isobit: four_over_six has no square blocks here");
+  detail::check_recipe("quantize_square", recipe);
+  detail::check_quantize<Recipe>("quantize_square", x, "x", rows, cols, codes, scales);
+  if (rows == 0 || cols == 0) return;
+  constexpr uint64_t size = Recipe::block_size;
+  uint64_t const per_row = blocks_per_row<Recipe>(cols), bands = blocks_per_row<Recipe>(rows);
+  group.run(bands, [=](uint64_t band) {
+    uint64_t const top = band * size, bottom = rows - top < size ? rows : top + size;
+    with_default_environment([&] {
+      for (uint64_t k = 0; k < per_row; ++k) {
+        uint64_t const left = k * size;
+        uint32_t const n = static_cast<uint32_t>(cols - left < size ? cols - left : size);
+        uint32_t amax = 0;
+        for (uint64_t r = top; r < bottom; ++r)
+          for (uint32_t i = 0; i < n; ++i) {
+            uint32_t const m = Recipe::magnitude(decode_element(x[r * cols + left + i]));
+            amax = amax < m ? m : amax;
+          }
+        auto const scale = recipe.scale_of(amax);
+        auto const code = detail::encoder_of(recipe, scale);
+        for (uint64_t r = top; r < bottom; ++r) {
+          typename Recipe::element block[size];
+          uint64_t const first = r * cols + left, b = r * per_row + k;
+          for (uint32_t i = 0; i < n; ++i) block[i] = code(decode_element(x[first + i]));
+          detail::put_codes(block, n, codes + detail::place_of<Recipe, Code>(first, b, cols));
+          scales[b] = scale;
+        }
+      }
+    });
+  });
+}
+
 //! Writes the numbers that the codes mean with their scales, as the recipe's `value_of` says (MX: code * scale, exactly).
 //! Layout, errors and guarantee as for `quantize`.
 template <class Executor, quantize_recipe Recipe, code_storage<Recipe> Code>

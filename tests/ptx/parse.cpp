@@ -349,6 +349,7 @@ private:
       take("acq_rel"), take("relaxed"), take("gpu"), take("sys");
       i.where = take("global") ? space::global : take("shared") ? space::shared : space::generic;
       i.atom = take("inc") ? atomic::inc : take("exch") ? atomic::exch : take("cas") ? atomic::cas
+               : take("or") ? atomic::or_bits
                : (take("add"), atomic::add);
       i.dst[0] = value(args[0], i.t, line);
       i.src[4] = value(args[1], i.t, line);
@@ -377,7 +378,7 @@ private:
 module::module(std::string const& text) {
   std::istringstream in(text);
   std::string line, pending;
-  int number = 0;
+  int number = 0, depth = 0;
   enum { outside, parameters, body } state = outside;
   kernel k;
   std::unique_ptr<parser> p;
@@ -394,8 +395,7 @@ module::module(std::string const& text) {
       k = kernel{};
       k.name = line.substr(entry + 7, line.find('(') - entry - 7);
       p = std::make_unique<parser>(k);
-      state = parameters;
-      if (line.find(')') != std::string::npos) state = body;
+      state = parameters; // up to the brace
     } else if (state == parameters) {
       if (line[0] == '.' && line.rfind(".param", 0) == 0) {
         if (line.back() == ',') line.pop_back();
@@ -403,8 +403,10 @@ module::module(std::string const& text) {
       } else if (line == "{") {
         state = body;
       }
-    } else if (line == "{") {
-      continue;
+    } else if (line == "{") { // a scope of its own registers; their names are the same in every scope
+      ++depth;
+    } else if (line == "}" && depth > 0) {
+      --depth;
     } else if (line == "}") {
       if (!pending.empty()) fail(number, "unfinished statement", pending);
       p->finish();

@@ -181,11 +181,12 @@ ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, ui
   if (((before ^ s.word[top]) & ~(before ^ flip)) >> 63) s.flags |= exact_nan;
 }
 
-//! 64 bits of the integer, from bit `at` on (which may lie outside).
-template <int Words> ISOBIT_HD constexpr uint64_t bits_at(uint64_t const (&w)[Words], int at) {
+//! 64 bits of the integer of `words` words, from bit `at` on (which may lie outside). Not a template over the array:
+//! g++ 12 merges the instances and then warns of the longest one's bounds.
+ISOBIT_HD constexpr uint64_t bits_at(uint64_t const* w, int words, int at) {
   if (at < 0) return at <= -64 ? 0 : w[0] << -at;
   int const k = at / 64, shift = at % 64;
-  uint64_t const low = k < Words ? w[k] : 0, high = k + 1 < Words ? w[k + 1] : 0;
+  uint64_t const low = k < words ? w[k] : 0, high = k + 1 < words ? w[k + 1] : 0;
   return shift == 0 ? low : (low >> shift) | (high << (64 - shift));
 }
 
@@ -202,10 +203,10 @@ ISOBIT_HD constexpr typename exact_fields<R>::bits round_integer(uint64_t const 
   int const last_of_normal = highest - f::mantissa_bits, last_of_all = exact_grid<R>::lowest - lowest;
   int const last = last_of_normal > last_of_all ? last_of_normal : last_of_all;
   if (last - last_of_all >= 1 << f::exponent_bits) return infinity;
-  uint64_t const kept = last > highest ? 0 : bits_at(magnitude, last);
+  uint64_t const kept = last > highest ? 0 : bits_at(magnitude, Words, last);
   uint64_t up = 0;
   if (last > 0) {
-    bool const half = (bits_at(magnitude, last - 1) & 1) != 0;
+    bool const half = (bits_at(magnitude, Words, last - 1) & 1) != 0;
     bool below = false;
     for (int j = 0; j < Words && 64 * j < last - 1; ++j) {
       int const count = last - 1 - 64 * j; // bits of this word that lie below the half

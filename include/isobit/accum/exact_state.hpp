@@ -56,6 +56,21 @@ template <class T> ISOBIT_HD constexpr exact_parts split_bits(typename exact_fie
           e == top && mantissa != 0};
 }
 
+//! a + b + carry, which becomes the carry out, 0 or 1.
+ISOBIT_HD constexpr uint64_t add_with_carry(uint64_t a, uint64_t b, uint64_t& carry) {
+#if defined(ISOBIT_ON_DEVICE)
+  // By halves: each is one addition with a carry on a 32-bit processor; comparisons of 64 bits take three times that.
+  uint64_t const low = (a & 0xffffffffu) + (b & 0xffffffffu) + carry;
+  uint64_t const high = (a >> 32) + (b >> 32) + (low >> 32);
+  carry = high >> 32;
+  return (high << 32) | (low & 0xffffffffu);
+#else
+  uint64_t const sum = a + b, all = sum + carry;
+  carry = (sum < b ? 1u : 0u) | (all < sum ? 1u : 0u);
+  return all;
+#endif
+}
+
 //! a * b.
 ISOBIT_HD constexpr void multiply_wide(uint64_t a, uint64_t b, uint64_t& low, uint64_t& high) {
   uint64_t const a0 = static_cast<uint32_t>(a), a1 = a >> 32, b0 = static_cast<uint32_t>(b), b1 = b >> 32;
@@ -71,6 +86,7 @@ ISOBIT_HD constexpr void multiply_wide(uint64_t a, uint64_t b, uint64_t& low, ui
 //! the largest number and 2^headroom_bits times it (at least 2^64).
 template <class T> struct exact_grid {
   static constexpr int lowest = 1 - detail::exact_fields<T>::bias - detail::exact_fields<T>::mantissa_bits;
+  static constexpr int significand_bits = detail::exact_fields<T>::mantissa_bits + 1;
   static constexpr int number_bits = (1 << detail::exact_fields<T>::exponent_bits) - 2 + detail::exact_fields<T>::mantissa_bits;
   static constexpr int words = (number_bits + 64 + 63) / 64;
   static constexpr int headroom_bits = 64 * words - 1 - number_bits;
@@ -79,6 +95,7 @@ template <class T> struct exact_grid {
 //! The same for sums of products of two `T`.
 template <class T> struct exact_product_grid {
   static constexpr int lowest = 2 * exact_grid<T>::lowest;
+  static constexpr int significand_bits = 2 * exact_grid<T>::significand_bits;
   static constexpr int number_bits = 2 * exact_grid<T>::number_bits;
   static constexpr int words = (number_bits + 64 + 63) / 64;
   static constexpr int headroom_bits = 64 * words - 1 - number_bits;
@@ -120,12 +137,7 @@ template <class Grid> struct exact_state {
     constexpr int top = Grid::words - 1;
     uint64_t const before = word[top];
     ISOBIT_UNROLL
-    for (int k = 0; k <= top; ++k) {
-      uint64_t const sum = word[k] + right.word[k];
-      uint64_t const all = sum + carry;
-      carry = (sum < right.word[k] ? 1u : 0u) | (all < sum ? 1u : 0u);
-      word[k] = all;
-    }
+    for (int k = 0; k <= top; ++k) word[k] = detail::add_with_carry(word[k], right.word[k], carry);
     flags = detail::join_flags(flags, right.flags);
     // Two numbers of one sign whose sum has the other: more than 2^headroom_bits of the largest number.
     if (((before ^ word[top]) & (right.word[top] ^ word[top])) >> 63) flags |= exact_nan;
@@ -150,14 +162,25 @@ ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, ui
   uint64_t carry = negative ? 1 : 0; // -x is ~x + 1
 #if defined(ISOBIT_ON_DEVICE)
   if constexpr (Grid::words <= 10) {
-    // Every word by its constant number, so that the state stays in registers.
+    // Every 32-bit digit by its constant number, so that the state stays in registers. A number takes few digits.
+    constexpr int digits = (Grid::significand_bits + 31 + 31) / 32;
+    int const at = static_cast<int>(position / 32);
+    uint32_t const sign = static_cast<uint32_t>(flip);
+    uint64_t const moved = low << (position % 32);
+    uint32_t const upper = position % 32 == 0 ? 0 : static_cast<uint32_t>(low >> (64 - position % 32));
+    uint32_t const digit[3] = {static_cast<uint32_t>(moved) ^ sign, static_cast<uint32_t>(moved >> 32) ^ sign, upper ^ sign};
     ISOBIT_UNROLL
     for (int k = 0; k <= top; ++k) {
-      uint64_t const mine = k == first ? part[0] : k == first + 1 ? part[1] : Parts == 3 && k == first + 2 ? part[2] : 0;
-      uint64_t const sum = s.word[k] + (mine ^ flip);
-      uint64_t const all = sum + carry;
-      carry = (sum < s.word[k] ? 1u : 0u) | (all < sum ? 1u : 0u);
-      s.word[k] = all;
+      uint64_t both = 0;
+      ISOBIT_UNROLL
+      for (int h = 0; h < 2; ++h) {
+        int const d = 2 * k + h - at;
+        uint32_t mine = sign;
+        if (32 * (2 * k + h) < Grid::number_bits)
+          mine = d == 0 ? digit[0] : d == 1 ? digit[1] : digits == 3 && d == 2 ? digit[2] : sign;
+        both |= static_cast<uint64_t>(mine) << (32 * h);
+      }
+      s.word[k] = add_with_carry(s.word[k], both, carry);
     }
   } else
 #endif
@@ -165,12 +188,12 @@ ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, ui
     ISOBIT_UNROLL
     for (int j = 0; j < Parts; ++j) {
       uint64_t& w = s.word[first + j];
-      uint64_t const sum = w + (part[j] ^ flip);
-      uint64_t const all = sum + carry;
-      carry = (sum < w ? 1u : 0u) | (all < sum ? 1u : 0u);
-      w = all;
+      w = add_with_carry(w, part[j] ^ flip, carry);
     }
     // Above, ~0 or 0 is added with the carry: +1, 0 or -1, which seldom goes further than one word.
+#if defined(ISOBIT_ON_DEVICE)
+#pragma unroll 1
+#endif
     for (int k = first + Parts; k <= top && carry != (negative ? 1u : 0u); ++k) {
       uint64_t const all = s.word[k] + flip + carry;
       carry = negative ? (s.word[k] + carry != 0 ? 1u : 0u) : (all == 0 ? 1u : 0u);

@@ -533,4 +533,66 @@ TEST_CASE("square blocks: one scale a square, and the transpose has the same num
   CHECK_THROWS_AS(quantize_square(host(), te{-1.0f}, x, 2, 2, codes, scales), invalid_argument);
 }
 
+template <class Recipe> uint64_t fast_path_differences(Recipe recipe, std::vector<float> const& x) {
+  uint64_t wrong = 0;
+  for (size_t i = 0; i + 16 <= x.size(); i += 16) {
+    e2m1 fast[16], slow[16];
+    float values[16];
+    std::copy(x.begin() + i, x.begin() + i + 16, values);
+    e4m3 const a = detail::quantize_whole_block(recipe, values, fast), b = quantize_block(thread{}, recipe, values, slow);
+    wrong += a != b || std::memcmp(fast, slow, 16) != 0;
+  }
+  return wrong;
+}
+
+template <bool Down, class Recipe> uint64_t wrong_limits() {
+  std::mt19937 random(9);
+  uint64_t wrong = 0;
+  for (int n = 0; n < 20000; ++n) {
+    uint32_t bits = random() % 0x7f800000u;
+    if (n % 5 == 0) bits &= 0x7fffff; // subnormal
+    float const t = from_bits<float>(bits | 1);
+    e4m3 const s{static_cast<uint8_t>(1 + random() % 0x7e)};
+    int limit[7];
+    detail::exact_limits<Down>(t, s, limit);
+    for (int c = 0; c < 7; ++c) {
+      wrong += limit[c] < 0 || limit[c] > 0x7f7fffff || Recipe{t}.code_of(from_bits<float>(limit[c]), s).bits > c;
+      if (limit[c] < 0x7f7fffff) wrong += Recipe{t}.code_of(from_bits<float>(limit[c] + 1), s).bits <= c;
+    }
+  }
+  return wrong;
+}
+
+TEST_CASE("the limits between codes, for scales of every size, are where the long division changes its mind") {
+  CHECK(wrong_limits<true, exact>() == 0);
+  CHECK(wrong_limits<false, exact_scale>() == 0);
+  CHECK(wrong_limits<true, exact_scale>() > 0); // the control: limits of another recipe
+}
+
+TEST_CASE("the host's fast paths have the bits of the definition") {
+  std::mt19937 random(8);
+  for (uint32_t bits : {0x3f800000u, 0x3f820000u, 0x45280000u, 0x3b124925u, 0x7f7fffffu, 0x00800000u, 0x00571cbfu, 1u}) {
+    float const t = from_bits<float>(bits);
+    // Blocks of every scale, whose elements are midpoints of codes and their neighbours, subnormal ones too.
+    std::vector<float> x;
+    for (int k = 0; k < 0x7f; ++k)
+      for (double unit : {double(decode(e4m3{uint8_t(k)})) * t, double(decode(e4m3{uint8_t(k)})) * t / 2688.0}) {
+        for (int i = 0; i < 16; ++i) {
+          double const middle[] = {6, .25, .75, 1.25, 1.75, 2.5, 3.5, 5};
+          float const y = static_cast<float>(middle[i % 8] * unit);
+          uint32_t const m = magnitude_bits(y);
+          uint32_t const moved = i % 8 == 0 || m == 0 || m > 0x7f7ffff0u ? m : m + random() % 5 - 2;
+          x.push_back(from_bits<float>((moved > 0x7f7fffffu ? 0x7f7fffffu : moved) | (random() & 0x80000000u)));
+        }
+      }
+    auto const hard = quantize_reference::hard_floats(3200, bits);
+    x.insert(x.end(), hard.begin(), hard.end());
+    x[99] = from_bits<float>(0x7fc00000);
+    x[199] = from_bits<float>(0xff800000);
+    CHECK(fast_path_differences(te{t}, x) == 0);
+    CHECK(fast_path_differences(exact{t}, x) == 0);
+    CHECK(fast_path_differences(exact_scale{t}, x) == 0);
+  }
+}
+
 } // namespace

@@ -10,6 +10,7 @@
 #include <isobit/arith/env.hpp>
 #include <isobit/arith/vector.hpp>
 #include <isobit/error.hpp>
+#include <isobit/format/nvfp4.hpp>
 #include <isobit/group/host.hpp>
 
 #if !defined(__CUDACC_RTC__)
@@ -192,6 +193,94 @@ inline e8m0 quantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, T 
     __builtin_memcpy(codes + 4 * i, &out, sizeof out);
   }
   return scale;
+}
+
+// 16 numbers of an NVFP4 block, as bits, and their largest magnitude. False if one is not finite.
+template <class T> ISOBIT_INLINE bool read_x16(T const* x, int_x4 (&v)[4], uint32_t& amax) {
+  float values[16];
+  for (int i = 0; i < 16; ++i) values[i] = decode_element(x[i]);
+  __builtin_memcpy(v, values, sizeof v);
+  float_x4 most{}; // a magnitude above infinity is a NaN, which `larger` must not see
+  int_x4 bad{};
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    int_x4 const magnitude = v[i] & 0x7fffffff;
+    bad |= 0x7f7fffff - magnitude;
+    most = larger(most, as<float_x4>(magnitude));
+  }
+  if (any_negative(bad)) return false;
+  most = larger(most, __builtin_shufflevector(most, most, 2, 3, 0, 1));
+  most = larger(most, __builtin_shufflevector(most, most, 1, 0, 3, 2));
+  amax = static_cast<uint32_t>(as<int_x4>(most)[0]);
+  return true;
+}
+
+template <class T> inline e4m3 quantize_whole_block(nvfp4<nv::te> recipe, T const* x, e2m1* codes) {
+  int_x4 v[4], code[4];
+  uint32_t amax;
+  if (!read_x16(x, v, amax)) return quantize_block_exactly(recipe, 16, x, codes);
+  e4m3 const scale = recipe.scale_of(amax);
+  float const r = recipe.encoder(scale).factor;
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    int_x4 const product = as<int_x4>(mul(as<float_x4>(v[i] & 0x7fffffff), float_x4{r, r, r, r}));
+    int_x4 const eight = broadcast_x4(0x41000000); // products beyond 6 all saturate; infinities would overflow
+    code[i] = magnitude_codes<e2m1>(as<float_x4>(product > eight ? eight : product));
+  }
+  byte_x16 const out = saturate_and_sign<e2m1>(code, v);
+  __builtin_memcpy(codes, &out, sizeof out);
+  return scale;
+}
+
+// The bits of the largest magnitude that rounds to the code c or a lower one, for c = 0 ... 6: the number halfway between
+// the codes c and c + 1, times the two scales, rounded down to a float; the float before, where it is a tie that rounds
+// up. Precondition: both scales are finite and not zero.
+template <bool Down> inline void exact_limits(float t, e4m3 s, int (&limit)[7]) {
+  constexpr uint64_t four_halfway[7] = {1, 3, 5, 7, 10, 14, 20};
+  normal_parts const c = code_parts(s), g = normalise(magnitude_bits(t));
+  uint64_t const unit = (uint64_t(c.m) * g.m) << 28;
+  for (int i = 0; i < 7; ++i) {
+    uint64_t const product = unit * four_halfway[i]; // below 2^61
+    uint64_t const quotient = Down ? product / 21 : product;
+    bool exact = quotient * (Down ? 21 : 1) == product;
+    int const exponent = c.e + g.e - 2 - 28 - (Down ? 7 : 0);
+    int last = bit_width(quotient) - 24; // the last place of the float
+    if (last + exponent < -149) last = -149 - exponent;
+    int const field = last + exponent + 149;
+    if (last > 63) last = 63;
+    uint64_t const kept = quotient >> last;
+    exact = exact && kept << last == quotient;
+    limit[i] = field > 253 ? 0x7f7fffff : (field << 23) + static_cast<int>(kept);
+    if (field <= 253 && exact && i % 2 != 0) --limit[i];
+  }
+}
+
+template <bool Down, class Recipe, class T>
+inline e4m3 quantize_exact_block(Recipe recipe, float tensor, T const* x, e2m1* codes) {
+  int_x4 v[4], code[4] = {};
+  uint32_t amax;
+  if (!read_x16(x, v, amax)) return quantize_block_exactly(recipe, 16, x, codes);
+  e4m3 const scale = recipe.scale_of(amax);
+  if (scale.bits != 0) {
+    int limit[7];
+    exact_limits<Down>(tensor, scale, limit);
+    for (int c = 0; c < 7; ++c) {
+      int_x4 const most = broadcast_x4(limit[c]);
+      ISOBIT_UNROLL
+      for (int i = 0; i < 4; ++i) code[i] -= (v[i] & 0x7fffffff) > most;
+    }
+  }
+  ISOBIT_UNROLL
+  for (int i = 0; i < 4; ++i) code[i] |= (v[i] >> 28) & 8;
+  byte_x16 const out = low_bytes(code);
+  __builtin_memcpy(codes, &out, sizeof out);
+  return scale;
+}
+template <class T> inline e4m3 quantize_whole_block(nvfp4<nv::exact> recipe, T const* x, e2m1* codes) {
+  return quantize_exact_block<true>(recipe, recipe.tensor_amax, x, codes);
+}
+template <class T> inline e4m3 quantize_whole_block(nvfp4<nv::exact_scale> recipe, T const* x, e2m1* codes) {
+  return quantize_exact_block<false>(recipe, recipe.tensor_scale, x, codes);
 }
 
 template <class Recipe>
@@ -382,7 +471,7 @@ void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t r
 }
 
 //! As above with stochastic rounding of the codes. Element (r, c) takes the random bits of index r * cols + c, however the
-//! codes are stored. Cost: one Philox call an element.
+//! codes are stored. Cost: one Philox call for four elements.
 template <class Executor, stochastic_recipe Recipe, class T, code_storage<Recipe> Code>
 void quantize(host<Executor> const& group, Recipe recipe, stochastic rounding, T const* x, uint64_t rows, uint64_t cols,
               Code* codes, typename Recipe::scale* scales) {

@@ -16,8 +16,11 @@ struct stochastic {
   uint64_t stream = 0;
 
   //! 32 bits for element `index`: word `index % 4` of Philox4x32-10 with counter (index / 4, stream) and key `seed`.
-  ISOBIT_HD constexpr uint32_t bits(uint64_t index) const {
-    philox_block const four = philox_at(seed, stream, index / 4);
+  ISOBIT_HD constexpr uint32_t bits(uint64_t index) const { return word(four(index / 4), index); }
+
+  //! The bits of elements 4 * quarter ... 4 * quarter + 3, and which of them are those of `index`.
+  ISOBIT_HD constexpr philox_block four(uint64_t quarter) const { return philox_at(seed, stream, quarter); }
+  ISOBIT_HD static constexpr uint32_t word(philox_block const& four, uint64_t index) {
     uint32_t const k = static_cast<uint32_t>(index % 4);
     return k == 0 ? four.word[0] : k == 1 ? four.word[1] : k == 2 ? four.word[2] : four.word[3];
   }
@@ -37,7 +40,7 @@ concept stochastic_recipe = quantize_recipe<R> && requires(R const r, typename R
 
 //! `quantize_block` with stochastic rounding of the codes; the scale is that of the recipe. `first`: the index, in its
 //! matrix, of the block's first element. Otherwise as the form of algo/quantize.hpp with `load` and `store`.
-//! Guarantee: target and geometry. Cost: one Philox call an element.
+//! Guarantee: target and geometry. Cost: one Philox call for four elements.
 template <class Group, stochastic_recipe Recipe, class Load, class Store>
 ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe recipe, stochastic rounding, uint64_t first,
                                                 uint32_t n, Load const& load, Store const& store) {
@@ -54,9 +57,13 @@ ISOBIT_HD typename Recipe::scale quantize_block(Group group, Recipe recipe, stoc
   for (int j = 0; j < share; ++j) values[j] = mine + j < n ? decode_element(load(mine + j)) : 0.0f;
   auto const scale = detail::block_scale(group, recipe, values);
   auto const code = detail::encoder_of(recipe, scale);
+  philox_block four{};
   ISOBIT_UNROLL
-  for (int j = 0; j < share; ++j)
-    if (mine + j < n) store(mine + j, code(values[j], rounding.bits(first + mine + j)));
+  for (int j = 0; j < share; ++j) {
+    uint64_t const index = first + mine + j;
+    if (j == 0 || index % 4 == 0) four = rounding.four(index / 4);
+    if (mine + j < n) store(mine + j, code(values[j], stochastic::word(four, index)));
+  }
   return scale;
 }
 

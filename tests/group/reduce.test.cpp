@@ -7,16 +7,21 @@
 #include <isobit/order/interpret.hpp>
 #include <isobit/reduce.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace isobit;
 
-template <class T> bool same_bits(T const& a, T const& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
+using testing::bits_equal;
+using widths = std::vector<uint32_t>;
 
 // Every thread of every block stores what it received.
 template <class Order, int N, class Load, class Acc>
@@ -58,20 +63,26 @@ struct compose {
   }
 };
 
+// What the first thread received, and how many received something else.
+template <class R> std::pair<R, uint64_t> everyone(std::vector<R> const& out) {
+  uint64_t others = 0;
+  for (R const& r : out) others += !bits_equal(r, out[0]);
+  return {out[0], others};
+}
+
+// In order, in reverse and at random.
 template <class Order, int N, class Load, class Acc>
-void check_block(uint64_t n, unsigned width, Load const& load, Acc const& acc, uint64_t seed = 0) {
-  std::vector<typename Acc::result> out(width);
-  simt::config config{};
-  config.grid = {1, 1, 1};
-  config.block = {width, 1, 1};
-  config.seed = seed;
-  simt::launch(config, block_kernel<Order, N, Load, Acc>, load, n, out.data(), acc);
-  auto const expected = specification<Order>(n, load, acc);
-  size_t wrong = 0;
-  for (auto const& v : out) wrong += !same_bits(v, expected);
+void check_block(uint64_t n, widths const& blocks, Load const& load, Acc const& acc, uint64_t seed = 0) {
+  using result = typename Acc::result;
   CAPTURE(n);
-  CAPTURE(width);
-  CHECK(wrong == 0);
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        auto out = testing::filled<result>(c.block.x, 0xff);
+        simt::launch(c, block_kernel<Order, N, Load, Acc>, load, n, out.data(), acc);
+        return everyone(out);
+      },
+      [&] { return std::pair(specification<Order>(n, load, acc), uint64_t(0)); },
+      {.blocks = blocks, .grids = {1}, .schedules = 3, .seed = seed}));
 }
 
 } // namespace
@@ -80,19 +91,19 @@ TEST_SUITE("reduce on the simulator") {
   TEST_CASE("a block of any width gives every thread the bits of the tree") {
     auto const x = hard_floats(9000, 1);
     contiguous<float> const load{x.data()};
-    for (unsigned width : {1u, 2u, 3u, 31u, 32u, 33u, 63u, 64u, 96u, 100u, 128u, 255u, 256u})
-      for (uint64_t n : {0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 500, 512, 513, 1023, 1024, 1025, 4097, 8191, 8192})
-        check_block<tree, 256>(n, width, load, plain<float>{}, width + n);
-    for (unsigned width : {512u, 1000u, 1024u})
-      for (uint64_t n : {0, 1, 1000, 4096, 8999}) check_block<tree, 1024>(n, width, load, plain<float>{});
+    widths const blocks{1, 2, 3, 31, 32, 33, 63, 64, 96, 100, 128, 255, 256};
+    for (uint64_t n : {0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 500, 512, 513, 1023, 1024, 1025, 4097, 8191, 8192})
+      check_block<tree, 256>(n, blocks, load, plain<float>{}, n);
+    for (uint64_t n : {0, 1, 1000, 4096, 8999})
+      check_block<tree, 1024>(n, {512, 1000, 1024}, load, plain<float>{});
   }
 
   TEST_CASE("every n up to 700, two widths") {
     auto const x = hard_floats(701, 2);
     contiguous<float> const load{x.data()};
     for (uint64_t n = 0; n <= 700; ++n) {
-      check_block<tree, 64>(n, 64, load, plain<float>{}, n);
-      if (n % 7 == 0) check_block<tree, 64>(n, 5, load, plain<float>{}, n);
+      check_block<tree, 64>(n, {64}, load, plain<float>{}, n);
+      if (n % 7 == 0) check_block<tree, 64>(n, {5}, load, plain<float>{}, n);
     }
   }
 
@@ -100,7 +111,7 @@ TEST_SUITE("reduce on the simulator") {
     auto const x = hard_floats(5000, 3);
     for (size_t offset = 0; offset < 5; ++offset) {
       contiguous<float> const load{x.data() + offset};
-      for (uint64_t n : {1, 7, 128, 1000, 4096, 4995}) check_block<tree, 256>(n, 128, load, plain<float>{});
+      for (uint64_t n : {1, 7, 128, 1000, 4096, 4995}) check_block<tree, 256>(n, {128}, load, plain<float>{});
     }
   }
 
@@ -117,29 +128,28 @@ TEST_SUITE("reduce on the simulator") {
       h[k] = f16{static_cast<uint16_t>(0x3800 + k % 0x0700)};
       q[k] = e4m3{static_cast<uint8_t>(k % 0x7f)};
     }
-    for (uint64_t n : {1, 17, 512, 2999, 3000})
-      for (unsigned width : {7u, 32u, 96u, 256u}) {
-        check_block<tree, 256>(n, width, contiguous<double>{d.data()}, plain<double>{});
-        check_block<tree, 256>(n, width, contiguous<int>{i.data()}, plain<int>{});
-        check_block<tree, 256>(n, width, contiguous<bf16>{b.data()}, plain<float>{});
-        check_block<tree, 256>(n, width, contiguous<f16>{h.data()}, plain<float>{});
-        check_block<tree, 256>(n, width, contiguous<e4m3>{q.data()}, plain<float>{});
-        check_block<tree, 256>(n, width, contiguous<float>{x.data()}, compensated<float>{});
-        check_block<tree, 256>(n, width, contiguous<double>{d.data()}, compensated<double>{});
-        auto const load = [&](uint64_t k) { return affine{to_bits(x[k]) | 1u, static_cast<uint32_t>(k), 0}; };
-        check_block<tree, 256>(n, width, load, with_operator<affine, compose>{});
-      }
+    widths const blocks{7, 32, 96, 256};
+    for (uint64_t n : {1, 17, 512, 2999, 3000}) {
+      check_block<tree, 256>(n, blocks, contiguous<double>{d.data()}, plain<double>{});
+      check_block<tree, 256>(n, blocks, contiguous<int>{i.data()}, plain<int>{});
+      check_block<tree, 256>(n, blocks, contiguous<bf16>{b.data()}, plain<float>{});
+      check_block<tree, 256>(n, blocks, contiguous<f16>{h.data()}, plain<float>{});
+      check_block<tree, 256>(n, blocks, contiguous<e4m3>{q.data()}, plain<float>{});
+      check_block<tree, 256>(n, blocks, contiguous<float>{x.data()}, compensated<float>{});
+      check_block<tree, 256>(n, blocks, contiguous<double>{d.data()}, compensated<double>{});
+      auto const load = [&](uint64_t k) { return affine{to_bits(x[k]) | 1u, static_cast<uint32_t>(k), 0}; };
+      check_block<tree, 256>(n, blocks, load, with_operator<affine, compose>{});
+    }
   }
 
   TEST_CASE("lanes and sequential") {
     auto const x = hard_floats(2000, 5);
     contiguous<float> const load{x.data()};
-    for (uint64_t n : {0, 1, 15, 16, 17, 127, 500, 2000})
-      for (unsigned width : {1u, 33u, 64u}) {
-        check_block<lanes<16>, 64>(n, width, load, plain<float>{});
-        check_block<lanes<128>, 64>(n, width, load, plain<float>{});
-        check_block<sequential, 64>(n, width, load, plain<float>{});
-      }
+    for (uint64_t n : {0, 1, 15, 16, 17, 127, 500, 2000}) {
+      check_block<lanes<16>, 64>(n, {1, 33, 64}, load, plain<float>{});
+      check_block<lanes<128>, 64>(n, {1, 33, 64}, load, plain<float>{});
+      check_block<sequential, 64>(n, {1, 33, 64}, load, plain<float>{});
+    }
   }
 
   TEST_CASE("special values in every position") {
@@ -150,12 +160,12 @@ TEST_SUITE("reduce on the simulator") {
         for (uint64_t at = 0; at < n; at += (n < 40 ? 1 : 13)) {
           std::vector<float> x(n, -0.0f);
           x[at] = special;
-          check_block<tree, 64>(n, 64, contiguous<float>{x.data()}, plain<float>{});
+          check_block<tree, 64>(n, {64}, contiguous<float>{x.data()}, plain<float>{});
         }
     std::vector<float> const zeros(777, -0.0f);
     auto const sum = specification<tree>(777, contiguous<float>{zeros.data()}, plain<float>{});
-    CHECK(to_bits(sum) == 0x80000000u); // never padded with +0
-    check_block<tree, 64>(777, 64, contiguous<float>{zeros.data()}, plain<float>{});
+    CHECK(bits_equal(sum, -0.0f)); // never padded with +0
+    check_block<tree, 64>(777, {64}, contiguous<float>{zeros.data()}, plain<float>{});
   }
 
   TEST_CASE("tiles of every size") {
@@ -164,14 +174,17 @@ TEST_SUITE("reduce on the simulator") {
     auto const check = [&]<int P>(tile<P>) {
       for (uint64_t n : {0, 1, 3, 16, 33, 100, 257, 1024, 2999}) {
         constexpr unsigned width = 64 / P * P + (P < 32 ? P : 0); // whole tiles, last warp incomplete where possible
-        std::vector<float> out(width);
-        simt::launch(1, width, tile_kernel<tree, P, contiguous<float>, plain<float>>, load, n, out.data(), plain<float>{});
-        auto const expected = specification<tree>(n, load, plain<float>{});
-        size_t wrong = 0;
-        for (float v : out) wrong += !same_bits(v, expected);
         CAPTURE(P);
         CAPTURE(n);
-        CHECK(wrong == 0);
+        CHECK(testing::same_as_host(
+            [&](simt::config const& c) {
+              auto out = testing::filled<float>(width, 0xff);
+              simt::launch(c, tile_kernel<tree, P, contiguous<float>, plain<float>>, load, n, out.data(),
+                           plain<float>{});
+              return everyone(out);
+            },
+            [&] { return std::pair(specification<tree>(n, load, plain<float>{}), uint64_t(0)); },
+            {.blocks = {width}, .grids = {1}, .schedules = 3}));
       }
     };
     check(tile<1>{});
@@ -188,27 +201,21 @@ TEST_SUITE("reduce on the simulator") {
     std::vector<unsigned char> memory(grid_workspace<float>::bytes(x.size()) + 16, 0xcd);
     void* const workspace = memory.data() + (16 - reinterpret_cast<uintptr_t>(memory.data()) % 16) % 16;
     std::memset(workspace, 0, 16);
-    for (uint64_t n : {0, 1, 8191, 8192, 8193, 40000, 70000})
-      for (unsigned blocks : {1u, 2u, 5u, 9u, 12u})
-        for (unsigned width : {32u, 96u, 250u})
-          for (uint64_t seed = 0; seed < 2; ++seed) {
-            if (seed == 1 && blocks != 5) continue;
+    for (uint64_t n : {0, 1, 8191, 8192, 8193, 40000, 70000}) {
+      CAPTURE(n);
+      CHECK(testing::same_as_host(
+          [&](simt::config c) {
             float out = from_bits<float>(0x7fc0dead);
-            simt::config config{};
-            config.grid = {blocks, 1, 1};
-            config.block = {width, 1, 1};
-            config.seed = seed;
-            config.resident = 3;
-            simt::launch(config, device::reduce_kernel<tree, contiguous<float>, plain<float>>, load, n, &out, workspace,
+            c.resident = 3;
+            simt::launch(c, device::reduce_kernel<tree, contiguous<float>, plain<float>>, load, n, &out, workspace,
                          plain<float>{});
-            CAPTURE(n);
-            CAPTURE(blocks);
-            CAPTURE(width);
-            CHECK(same_bits(out, specification<tree>(n, load, plain<float>{})));
             uint32_t arrivals;
             std::memcpy(&arrivals, workspace, 4);
-            CHECK(arrivals == 0);
-          }
+            return std::pair(out, arrivals);
+          },
+          [&] { return std::pair(specification<tree>(n, load, plain<float>{}), uint32_t(0)); },
+          {.blocks = {32, 96, 250}, .grids = {1, 2, 5, 9, 12}, .schedules = 4}));
+    }
   }
 
   TEST_CASE("a load may compute, and may count in int") {
@@ -216,21 +223,24 @@ TEST_SUITE("reduce on the simulator") {
     float const* const p = x.data();
     auto const squares = [p](int i) { return mul(p[i], p[i]); };
     float const expected = specification<tree>(1000, [&](uint64_t i) { return squares(static_cast<int>(i)); }, plain<float>{});
-    float out = 0;
-    simt::launch(1, 96, [&] {
-      ISOBIT_SHARED block<128>::storage<float> memory;
-      auto const b = block(memory);
-      float const s = isobit::reduce(b, 1000, squares);
-      float const t = isobit::reduce(b, 1000, map(p, [](float v) { return mul(v, v); }));
-      if (b.thread_rank() == 0) out = same_bits(s, t) ? s : -1;
-    });
-    CHECK(same_bits(out, expected));
+    auto const kernel = [&](simt::config const& c) {
+      float out = 0;
+      simt::launch(c, [&] {
+        ISOBIT_SHARED block<128>::storage<float> memory;
+        auto const b = block(memory);
+        float const s = isobit::reduce(b, 1000, squares);
+        float const t = isobit::reduce(b, 1000, map(p, [](float v) { return mul(v, v); }));
+        if (b.thread_rank() == 0) out = bits_equal(s, t) ? s : -1;
+      });
+      return out;
+    };
+    CHECK(testing::same_as_host(kernel, [&] { return expected; }, {.blocks = {96}, .grids = {1}}));
   }
 
   TEST_CASE("control: an arrival-order or padded sum is told apart") {
     auto const x = hard_floats(1000, 9);
     float padded = 0; // a fold from +0, left to right
     for (float v : x) padded = add(padded, v);
-    CHECK_FALSE(same_bits(padded, specification<tree>(1000, contiguous<float>{x.data()}, plain<float>{})));
+    CHECK_FALSE(bits_equal(padded, specification<tree>(1000, contiguous<float>{x.data()}, plain<float>{})));
   }
 }

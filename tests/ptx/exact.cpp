@@ -4,6 +4,7 @@
 
 #include "compiled.hpp"
 
+#include <isobit/algo/exact_product.hpp>
 #include <isobit/device/exact_atomic.hpp>
 #include <isobit/reduce.hpp>
 
@@ -14,8 +15,8 @@ namespace {
 using compiled::kernels;
 using isobit::exact;
 
-template <class A, class T>
-typename A::result on_ptx(ptx::kernel const& k, T const* x, uint64_t n, ptx::launch_config const& config) {
+template <class A, class Load>
+typename A::result on_ptx(ptx::kernel const& k, Load const& x, uint64_t n, ptx::launch_config const& config) {
   std::vector<uint64_t> workspace(isobit::grid_workspace<typename A::state>::bytes(n) / 8 + 4, ~uint64_t{0});
   auto const address = (reinterpret_cast<uintptr_t>(workspace.data()) + 15) / 16 * 16;
   *reinterpret_cast<uint32_t*>(address) = 0;
@@ -54,7 +55,7 @@ template <class T> void check_reduce(std::vector<std::string> const& name) {
       ++seed;
       CAPTURE(width);
       CAPTURE(n);
-      CHECK(isobit::to_bits(on_ptx<A>(k, x.data() + offset, n, config)) ==
+      CHECK(isobit::to_bits(on_ptx<A>(k, isobit::contiguous<T>{x.data() + offset}, n, config)) ==
             isobit::to_bits(isobit::reduce(isobit::host(), x.data() + offset, n, A{})));
     }
 }
@@ -89,6 +90,17 @@ TEST_SUITE("compiled device code, exact sums") {
     check_reduce<float>({"13reduce_kernel", "10contiguousIfE", "5exactIffE"});
     check_reduce<double>({"13reduce_kernel", "10contiguousIdE", "5exactIddE"});
     check_reduce<isobit::f16>({"13reduce_kernel", "3f16", "5exactI"});
+  }
+  TEST_CASE("dot products") {
+    using A = isobit::exact_dot<float>;
+    auto const& k = kernels().find({"13reduce_kernel", "6zipped", "9exact_dotIffE"});
+    auto const x = codes<float>(4000);
+    for (uint64_t n : {1u, 2u, 63u, 2000u})
+      for (size_t offset : {0u, 1u}) {
+        auto const load = isobit::zip(x.data(), x.data() + 2000 - offset, isobit::exact_product::multiply{});
+        CHECK(isobit::to_bits(on_ptx<A>(k, load, n, {2, 64, n})) ==
+              isobit::to_bits(isobit::reduce(isobit::host(), n, load, A{})));
+      }
   }
   TEST_CASE("atomic deposits") {
     check_deposits<float>({"19exact_atomic_kernel", "5exactIffE"});

@@ -47,6 +47,7 @@ template __global__ void reduce_kernel<tree, pairs, sum_of_products<float>>(pair
 EXACT_REDUCE(float);
 EXACT_REDUCE(double);
 EXACT_REDUCE(f16);
+template __global__ void reduce_kernel<tree, pairs, exact_dot<float>>(pairs, uint64_t, float*, void*, exact_dot<float>);
 
 template <class A>
 __global__ void exact_atomic_kernel(typename A::input const* x, uint64_t n, exact_cell<typename A::grid>* total) {

@@ -3,22 +3,26 @@
 //! One reduction by every group and in several geometries, compared with the order's definition byte by byte.
 #pragma once
 
+#include "../everyone.hpp"
+
 #include <isobit/device/reduce_kernel.hpp>
 #include <isobit/order/fragment.hpp>
 #include <isobit/order/interpret.hpp>
 #include <isobit/reduce.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/invariant.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <cstring>
-#include <initializer_list>
-#include <string>
 #include <vector>
 
 namespace everywhere {
 
 using namespace isobit;
 
-template <class T> bool same_bytes(T const& a, T const& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
+using testing::bits_equal;
 
 template <class Load, class Acc> typename Acc::result specification(uint64_t n, Load const& load, Acc const& acc) {
   return n == 0 ? acc.empty() : acc.finish(interpret<tree>(n, load, acc));
@@ -35,73 +39,77 @@ ISOBIT_KERNEL void by_tile(Load load, uint64_t n, typename Acc::result* out, Acc
   out[machine::thread_rank()] = isobit::reduce(tile<P>{}, n, load, acc);
 }
 
-//! What differs from the definition, by name; empty when nothing does. Every thread's copy is looked at.
-template <class Load, class Acc> std::string differences(uint64_t n, Load const& load, Acc const& acc, uint64_t seed = 0) {
+//! Whether all of them have the bits of the definition: the first gate that fails, or the last. Every thread's copy is
+//! looked at.
+template <class Load, class Acc>
+testing::verdict equal(uint64_t n, Load const& load, Acc const& acc, uint64_t seed = 0) {
   using result = typename Acc::result;
   result const expected = specification(n, load, acc);
-  std::string wrong;
-  auto const expect = [&](bool ok, char const* who, unsigned width) {
-    if (!ok) wrong += std::string(" ") + who + "(" + std::to_string(width) + ")";
+  auto v = bits_equal(isobit::reduce(thread{}, n, load, acc), expected);
+  auto const also = [&](auto const& gate) {
+    if (v) v = gate();
   };
-  auto const expect_all = [&](std::vector<result> const& got, char const* who, unsigned width) {
-    bool ok = true;
-    for (auto const& r : got) ok &= same_bytes(r, expected);
-    expect(ok, who, width);
-  };
-
-  expect(same_bytes(isobit::reduce(thread{}, n, load, acc), expected), "thread", 1);
-  expect(same_bytes(isobit::reduce(host(), n, load, acc), expected), "host", 1);
+  also([&] { return bits_equal(isobit::reduce(host(), n, load, acc), expected); });
   auto const backwards = [](auto count, auto const& f) {
     while (count-- > 0) f(count);
   };
-  auto cpu = host(backwards);
-  cpu.grain = 16;
-  expect(same_bytes(isobit::reduce(cpu, n, load, acc), expected), "executor", 1);
+  also([&] {
+    auto cpu = host(backwards);
+    cpu.grain = 16;
+    return bits_equal(isobit::reduce(cpu, n, load, acc), expected);
+  });
 
-  for (unsigned width : {1u, 7u, 32u, 96u, 250u}) {
-    std::vector<result> out(width);
-    simt::config config{};
-    config.block = {width, 1, 1};
-    config.seed = seed + width;
-    simt::launch(config, by_block<256, Load, Acc>, load, n, out.data(), acc);
-    expect_all(out, "block", width);
-  }
-  auto const tiles = [&]<int P>(tile<P>) {
-    std::vector<result> out(P < 32 ? 2 * P : 32);
-    simt::launch(1, static_cast<unsigned>(out.size()), by_tile<P, Load, Acc>, load, n, out.data(), acc);
-    expect_all(out, "tile", P);
+  auto const on_threads = [&](auto const& kernel, std::vector<uint32_t> const& widths) {
+    also([&] {
+      return testing::same_as_host(
+          [&](simt::config const& c) {
+            auto out = testing::filled<result>(c.block.x, 0xff);
+            simt::launch(c, kernel, load, n, out.data(), acc);
+            return everyone(out);
+          },
+          [&] { return all_received(expected); }, {.blocks = widths, .grids = {1}, .schedules = 3, .seed = seed});
+    });
   };
-  tiles(tile<2>{});
-  tiles(tile<8>{});
-  tiles(tile<32>{});
+  on_threads(by_block<256, Load, Acc>, {1, 7, 32, 96, 250});
+  on_threads(by_tile<2, Load, Acc>, {4});
+  on_threads(by_tile<8, Load, Acc>, {16});
+  on_threads(by_tile<32, Load, Acc>, {32});
 
   using space = grid_workspace<typename Acc::state>;
-  std::vector<unsigned char> memory(space::bytes(n) + 16, 0xcd);
-  void* const workspace = memory.data() + (16 - reinterpret_cast<uintptr_t>(memory.data()) % 16) % 16;
-  std::memset(workspace, 0, 16);
-  for (unsigned blocks : {1u, 3u}) {
-    result out{};
-    simt::config config{};
-    config.grid = {blocks, 1, 1};
-    config.block = {blocks == 1 ? 64u : 100u, 1, 1};
-    config.seed = seed + blocks;
-    config.resident = 2;
-    simt::launch(config, device::reduce_kernel<tree, Load, Acc>, load, n, &out, workspace, acc);
-    expect(same_bytes(out, expected), "grid", blocks);
-  }
+  testing::placed<unsigned char> workspace(std::vector<unsigned char>(space::bytes(n), 0xcd), 0);
+  std::memset(workspace.data(), 0, 16);
+  also([&] {
+    return testing::same_as_host(
+        [&](simt::config c) {
+          auto out = testing::filled<result>(1, 0xff);
+          c.resident = 2;
+          simt::launch(c, device::reduce_kernel<tree, Load, Acc>, load, n, out.data(),
+                       static_cast<void*>(workspace.data()), acc);
+          return out;
+        },
+        [&] { return std::vector<result>{expected}; },
+        {.blocks = {64, 100}, .grids = {1, 3}, .schedules = 3, .seed = seed});
+  });
+  if (n == 0) return v;
 
-  if (n > 0) { // ranks of uneven length, merged
+  auto const merged = [&](testing::split const& s) { // ranks of uneven length
     using part = fragment<typename Acc::state, 24>;
     part whole(0);
-    for (uint64_t first = 0, k = 0; first < n; ++k) {
-      uint64_t const last = first + 1 + (k * 37 + seed) % (n / 3 + 1);
-      part mine(first);
-      for (; first < last && first < n; ++first) mine.append(acc, acc.lift(load(first)));
+    for (auto const p : s.parts()) {
+      part mine(p.first);
+      for (uint64_t i = p.first; i < p.last; ++i) mine.append(acc, acc.lift(load(i)));
       whole = merge(acc, whole, mine);
     }
-    expect(same_bytes(acc.finish(whole.root(acc)), expected), "fragments", 0);
+    return acc.finish(whole.root(acc));
+  };
+  std::vector<uint64_t> cuts{0};
+  for (uint64_t k = 0; cuts.back() < n; ++k) {
+    uint64_t const next = cuts.back() + 1 + (k * 37 + seed) % (n / 3 + 1);
+    cuts.push_back(next < n ? next : n);
   }
-  return wrong;
+  also([&] { return bits_equal(merged(testing::split(cuts)), expected); });
+  also([&] { return testing::partition_invariant(merged, testing::splits(n)); });
+  return v;
 }
 
 } // namespace everywhere

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace isobit;
+using everywhere::bits_equal;
 using everywhere::specification;
 
 template <class Policy = nan_propagate, class T> extrema_result<T> extrema_of(std::vector<T> const& x) {
@@ -85,7 +86,7 @@ TEST_SUITE("extrema") {
     CHECK(to_bits(nothing.min) == float_fields<T>::quiet_nan);
     CHECK(nothing.argmin == no_index);
     auto const ignored = extrema_of<nan_ignore>(std::vector<T>{nan, nan});
-    CHECK(everywhere::same_bytes(ignored, nothing));
+    CHECK(bits_equal(ignored, nothing));
     CHECK(is_nan(ignored.absmax()));
     auto const kept = extrema_of(std::vector<T>{T(1), nan, nan});
     CHECK(to_bits(kept.min) == float_fields<T>::quiet_nan);
@@ -108,8 +109,8 @@ TEST_SUITE("extrema") {
               for (std::size_t i = 0; i < n; ++i) x[i] = T(int(i * 5 % 7) - 3);
               x[p] = a;
               x[q] = b;
-              REQUIRE(everywhere::same_bytes(extrema_of(x), by_loop(x, true)));
-              REQUIRE(everywhere::same_bytes(extrema_of<nan_ignore>(x), by_loop(x, false)));
+              REQUIRE(bits_equal(extrema_of(x), by_loop(x, true)));
+              REQUIRE(bits_equal(extrema_of<nan_ignore>(x), by_loop(x, false)));
             }
   }
 
@@ -120,8 +121,8 @@ TEST_SUITE("extrema") {
       auto const y = testing::elements(testing::every_class<T>{n + 2}, n + 1);
       for (auto const* v : {&x, &y})
         for (int offset : {0, 1}) {
-          CHECK(everywhere::differences(n, with_index(v->data() + offset), extrema<T>{}, n) == "");
-          CHECK(everywhere::differences(n, with_index(v->data() + offset), extrema<T, nan_ignore>{}, n) == "");
+          CHECK(everywhere::equal(n, with_index(v->data() + offset), extrema<T>{}, n));
+          CHECK(everywhere::equal(n, with_index(v->data() + offset), extrema<T, nan_ignore>{}, n));
         }
     }
   }
@@ -135,7 +136,7 @@ TEST_SUITE("extrema") {
     CHECK(r.argmax == 99);
     auto const part = reduce(host(), 50, with_index(x.data() + 50, 50), extrema<float>{});
     CHECK(part.argmin == 77);
-    CHECK(everywhere::differences(50, with_index(x.data() + 50, 50), extrema<float>{}) == "");
+    CHECK(everywhere::equal(50, with_index(x.data() + 50, 50), extrema<float>{}));
     auto const computed = reduce(host(), 100, with_index([](uint64_t i) { return i == 41 ? 1.f : 0.f; }), extrema<float>{});
     CHECK(computed.argmax == 41);
     CHECK(computed.argmin == 0);
@@ -154,13 +155,13 @@ TEST_SUITE("extrema") {
     for (uint64_t n : {2u, 33u, 300u})
       for (uint64_t seed = 0; seed < 20; ++seed) {
         auto const y = testing::permute(x, n, seed);
-        REQUIRE(everywhere::same_bytes(specification(n, x, extrema<T>{}), specification(n, y, extrema<T>{})));
-        REQUIRE(everywhere::same_bytes(specification(n, x, extrema<T, nan_ignore>{}),
-                                       specification(n, y, extrema<T, nan_ignore>{})));
+        REQUIRE(bits_equal(specification(n, x, extrema<T>{}), specification(n, y, extrema<T>{})));
+        REQUIRE(bits_equal(specification(n, x, extrema<T, nan_ignore>{}),
+                           specification(n, y, extrema<T, nan_ignore>{})));
       }
     // Control: indices given by position change with the order.
     std::vector<T> const a{1, 2}, b{2, 1};
-    CHECK_FALSE(everywhere::same_bytes(extrema_of(a), extrema_of(b)));
+    CHECK_FALSE(bits_equal(extrema_of(a), extrema_of(b)));
   }
 
   TEST_CASE_TEMPLATE("the laws of an accumulator", T, float, double) {

@@ -9,6 +9,7 @@
 #include <isobit/testing/adversarial.hpp>
 #include <isobit/testing/laws.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -16,6 +17,7 @@
 namespace {
 
 using namespace isobit;
+using everywhere::bits_equal;
 
 #if defined(__SIZEOF_FLOAT128__)
 using quad = __float128;
@@ -58,22 +60,21 @@ TEST_SUITE("products") {
       auto const x = testing::elements(testing::wide_exponents<T>{1, -8, 8}, n + 1);
       auto const y = testing::elements(testing::wide_exponents<T>{2, -8, 8}, n + 1);
       auto const rounded = [&](uint64_t i) { return mul(x[i], y[i]); };
-      CHECK(to_bits(dot(host(), n, x.data(), y.data())) ==
-            to_bits(everywhere::specification(n, rounded, plain<T>{})));
+      CHECK(bits_equal(dot(host(), n, x.data(), y.data()), everywhere::specification(n, rounded, plain<T>{})));
       auto const exact = [&](uint64_t i) { return factors<T>{x[i], y[i]}; };
-      CHECK(to_bits(dot<fused_product>(host(), n, x.data(), y.data())) ==
-            to_bits(everywhere::specification(n, exact, sum_of_products<T>{})));
-      CHECK(to_bits(sum_of_squares(host(), n, x.data())) == to_bits(dot(host(), n, x.data(), x.data())));
-      CHECK(to_bits(sum_of_squares<fused_product>(host(), n, x.data())) ==
-            to_bits(dot<fused_product>(host(), n, x.data(), x.data())));
-      CHECK(to_bits(norm2(host(), n, x.data())) == to_bits(isobit::sqrt(sum_of_squares(host(), n, x.data()))));
-      CHECK(to_bits(norm2<fused_product>(host(), n, x.data())) ==
-            to_bits(isobit::sqrt(sum_of_squares<fused_product>(host(), n, x.data()))));
-      CHECK(to_bits(dot<rounded_product, lanes<16>>(host(), n, x.data(), y.data())) ==
-            to_bits(reduce<lanes<16>>(host(), n, rounded)));
+      CHECK(bits_equal(dot<fused_product>(host(), n, x.data(), y.data()),
+                       everywhere::specification(n, exact, sum_of_products<T>{})));
+      CHECK(bits_equal(sum_of_squares(host(), n, x.data()), dot(host(), n, x.data(), x.data())));
+      CHECK(bits_equal(sum_of_squares<fused_product>(host(), n, x.data()),
+                       dot<fused_product>(host(), n, x.data(), x.data())));
+      CHECK(bits_equal(norm2(host(), n, x.data()), isobit::sqrt(sum_of_squares(host(), n, x.data()))));
+      CHECK(bits_equal(norm2<fused_product>(host(), n, x.data()),
+                       isobit::sqrt(sum_of_squares<fused_product>(host(), n, x.data()))));
+      CHECK(bits_equal(dot<rounded_product, lanes<16>>(host(), n, x.data(), y.data()),
+                       reduce<lanes<16>>(host(), n, rounded)));
       // Loads, named arrays and pointers to variables are read alike.
       auto const load = [&](uint64_t i) { return x[i]; };
-      CHECK(to_bits(dot(host(), n, load, y.data())) == to_bits(dot(host(), n, x.data(), y.data())));
+      CHECK(bits_equal(dot(host(), n, load, y.data()), dot(host(), n, x.data(), y.data())));
     }
   }
 
@@ -156,8 +157,8 @@ TEST_SUITE("products") {
             y[p] = b;
             T const product = mul(a, b);
             T const d = dot_of<fused_product>(x, y), r = dot_of<rounded_product>(x, y);
-            if (!is_finite(product)) REQUIRE(to_bits(r) == to_bits(canonical(product)));
-            if (!is_finite(a) || !is_finite(b)) REQUIRE(to_bits(d) == to_bits(canonical(product)));
+            if (!is_finite(product)) REQUIRE(bits_equal(r, canonical(product)));
+            if (!is_finite(a) || !is_finite(b)) REQUIRE(bits_equal(d, canonical(product)));
             if (is_finite(a) && is_finite(b)) REQUIRE_FALSE(is_nan(d));
           }
     CHECK(to_bits(dot_of<fused_product>(v{T(-0.0), T(0)}, v{1, T(-1)})) == float_fields<T>::sign);
@@ -175,19 +176,22 @@ TEST_SUITE("products") {
     auto const y = testing::elements(testing::wide_exponents<T>{2, -20, 20}, 1100);
     auto const check = [&]<class Recipe>(Recipe) {
       for (int n : {0, 1, 7, 128, 129, 515, 1030})
-        for (unsigned width : {1u, 33u, 96u, 128u})
-          for (int offset : {0, 1}) {
-            T const *a = x.data() + offset, *b = y.data() + 2 * offset;
-            std::vector<T> out(3 * width);
-            simt::launch(1, width, block_products<Recipe, T>, a, b, n, out.data());
-            T const expected[] = {dot<Recipe>(host(), n, a, b), sum_of_squares<Recipe>(host(), n, a),
-                                  norm2<Recipe>(host(), n, a)};
-            size_t wrong = 0;
-            for (size_t i = 0; i < out.size(); ++i) wrong += to_bits(out[i]) != to_bits(expected[i % 3]);
-            CAPTURE(n);
-            CAPTURE(width);
-            CHECK(wrong == 0);
-          }
+        for (int offset : {0, 1}) {
+          T const *a = x.data() + offset, *b = y.data() + 2 * offset;
+          CAPTURE(n);
+          CAPTURE(offset);
+          CHECK(testing::same_as_host(
+              [&](simt::config const& c) {
+                auto out = testing::filled<std::array<T, 3>>(c.block.x, 0xff);
+                simt::launch(c, block_products<Recipe, T>, a, b, n, out[0].data());
+                return everyone(out);
+              },
+              [&] {
+                return all_received(std::array{dot<Recipe>(host(), n, a, b), sum_of_squares<Recipe>(host(), n, a),
+                                               norm2<Recipe>(host(), n, a)});
+              },
+              {.blocks = {1, 33, 96, 128}, .grids = {1}, .schedules = 3}));
+        }
     };
     check(rounded_product{});
     check(fused_product{});
@@ -200,9 +204,9 @@ TEST_SUITE("products") {
       auto const y = testing::elements(testing::every_class<float>{n}, n + 1);
       for (int offset : {0, 1}) {
         auto const pairs = zip(x.data() + offset, y.data() + offset, fused_product::multiply{});
-        CHECK(everywhere::differences(n, pairs, sum_of_products<float>{}, n) == "");
-        CHECK(everywhere::differences(n, pairs, root_of<sum_of_products<float>>{}, n) == "");
-        CHECK(everywhere::differences(n, zip(x.data(), y.data() + offset, rounded_product::multiply{}), plain<float>{}) == "");
+        CHECK(everywhere::equal(n, pairs, sum_of_products<float>{}, n));
+        CHECK(everywhere::equal(n, pairs, root_of<sum_of_products<float>>{}, n));
+        CHECK(everywhere::equal(n, zip(x.data(), y.data() + offset, rounded_product::multiply{}), plain<float>{}));
       }
     }
     static_assert(detail::has_vector_form<zipped<contiguous<float>, contiguous<float>, fused_product::multiply>>);
@@ -216,10 +220,10 @@ TEST_SUITE("products") {
     float const first = sum_of_squares(host(), columns, rows.data());
     std::vector<float> wide(columns);
     for (int i = 0; i < columns; ++i) wide[i] = decode(rows[i]);
-    CHECK(to_bits(first) == to_bits(sum_of_squares(host(), columns, wide.data())));
+    CHECK(bits_equal(first, sum_of_squares(host(), columns, wide.data())));
     for (int r = 0; r < 5; ++r) {
-      CHECK(to_bits(sum_of_squares(host(), columns, rows.data() + r * columns)) == to_bits(first));
-      CHECK(to_bits(dot(host(), columns, rows.data() + r * columns, wide.data())) == to_bits(first));
+      CHECK(bits_equal(sum_of_squares(host(), columns, rows.data() + r * columns), first));
+      CHECK(bits_equal(dot(host(), columns, rows.data() + r * columns, wide.data()), first));
     }
   }
 

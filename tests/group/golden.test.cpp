@@ -26,7 +26,8 @@ template <class Order, class T> T on_simulator(std::vector<T> const& x, uint64_t
 
 // The kernel's result against golden bits, in order, in reverse and at random.
 template <class Order, class T>
-testing::verdict golden_sum(std::vector<T> const& x, uint64_t n, uint32_t blocks, uint32_t width, float_bits<T> wanted) {
+testing::verdict golden_sum(std::vector<T> const& x, uint64_t n, uint32_t blocks, uint32_t width,
+                            float_bits<T> wanted) {
   return testing::same_as_host([&](simt::config const& c) { return on_simulator<Order>(x, n, c); },
                                [&] { return from_bits<T>(wanted); },
                                {.blocks = {width}, .grids = {blocks}, .schedules = 3});

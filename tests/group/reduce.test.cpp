@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions by tiles, blocks and grids on the simulator: every thread, geometry and schedule must give the bits of the
 // order's definition.
+#include "../everyone.hpp"
+
 #include <doctest/doctest.h>
 
 #include <isobit/device/reduce_kernel.hpp>
@@ -63,13 +65,6 @@ struct compose {
   }
 };
 
-// What the first thread received, and how many received something else.
-template <class R> std::pair<R, uint64_t> everyone(std::vector<R> const& out) {
-  uint64_t others = 0;
-  for (R const& r : out) others += !bits_equal(r, out[0]);
-  return {out[0], others};
-}
-
 // In order, in reverse and at random.
 template <class Order, int N, class Load, class Acc>
 void check_block(uint64_t n, widths const& blocks, Load const& load, Acc const& acc, uint64_t seed = 0) {
@@ -81,7 +76,7 @@ void check_block(uint64_t n, widths const& blocks, Load const& load, Acc const& 
         simt::launch(c, block_kernel<Order, N, Load, Acc>, load, n, out.data(), acc);
         return everyone(out);
       },
-      [&] { return std::pair(specification<Order>(n, load, acc), uint64_t(0)); },
+      [&] { return all_received(specification<Order>(n, load, acc)); },
       {.blocks = blocks, .grids = {1}, .schedules = 3, .seed = seed}));
 }
 
@@ -183,7 +178,7 @@ TEST_SUITE("reduce on the simulator") {
                            plain<float>{});
               return everyone(out);
             },
-            [&] { return std::pair(specification<tree>(n, load, plain<float>{}), uint64_t(0)); },
+            [&] { return all_received(specification<tree>(n, load, plain<float>{})); },
             {.blocks = {width}, .grids = {1}, .schedules = 3}));
       }
     };

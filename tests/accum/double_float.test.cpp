@@ -268,6 +268,43 @@ TEST_SUITE("double_float") {
     }
   }
 
+  TEST_CASE_TEMPLATE("host: each set of vector instructions makes the nodes of the definition", T, float, double) {
+    int scaled = 0;
+    auto const check = [&]<class Isa>(Isa) {
+      for (uint64_t n : {1, 63, 64, 65, 500, 2047, 2048, 2049, 5000, 32768, 40001})
+        for (int kind = 0; kind < 6; ++kind) {
+          bool const narrow = sizeof(T) == 4;
+          auto x = testing::elements(testing::wide_exponents<T>{n + 1, -60, 60}, n);
+          testing::every_class<T> const any{n};
+          if (kind == 1) x = std::vector<T>(n, T(-0.0));
+          if (kind == 2) x[n / 2] = largest<T>(); // one tile of many
+          if (kind == 3) x = testing::elements(testing::wide_exponents<T>{n, narrow ? 100 : 1000, narrow ? 127 : 1023}, n);
+          if (kind == 4)
+            for (uint64_t i = 0; i < n; i += 97) x[i] = is_finite(any(i)) ? any(i) : T(-0.0);
+          if (kind == 5) x[n - 1 - n / 3] = from_bits<T>(float_fields<T>::exponent);
+          double_float<T> const acc;
+          auto const expected = interpret<tree>(n, contiguous<T>{x.data()}, acc);
+          auto const got = detail::fold_blocks<Isa>(x.data(), n, acc);
+          CAPTURE(n);
+          CAPTURE(kind);
+          REQUIRE(bits_equal(canonical(got.high), canonical(expected.high)));
+          REQUIRE(bits_equal(got.low, expected.low));
+          scaled += detail::is_scaled(expected);
+        }
+    };
+    check(detail::isa_base{});
+#if defined(ISOBIT_HAS_ISA_AVX2)
+    if (detail::has_avx2()) check(detail::isa_avx2{});
+#endif
+    CHECK(scaled > 0);
+    std::vector<bf16> narrow(5000);
+    for (size_t i = 0; i < narrow.size(); ++i) narrow[i].bits = static_cast<uint16_t>(i * 40503u);
+    for (auto& v : narrow)
+      if (!is_finite(decode(v))) v.bits = 0x7f7f; // the largest
+    CHECK(bits_equal(reduce(host(), narrow.data(), narrow.size(), double_float<float>{}),
+                     specification(narrow.size(), contiguous<bf16>{narrow.data()}, double_float<float>{})));
+  }
+
   TEST_CASE_TEMPLATE("the laws of an accumulator", T, float, double) {
     CHECK(testing::laws(double_float<T>{}, testing::wide_exponents<T>{7}));
     CHECK(testing::laws(double_float<T>{}, testing::every_class<T>{8}));

@@ -51,16 +51,22 @@ ISOBIT_HD constexpr typename Acc::state fold_leaves(uint64_t first, uint64_t n, 
 template <class Load, class A> inline constexpr bool has_host_sums = false;
 template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<T>> = true;
 template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<T>> = true;
+template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, double_float<T>> = true;
 template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<float>> = true;
 template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<float>> = true;
+template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, double_float<float>> = true;
 
 // Appends to `out` the nodes `level` levels above in[0..n), where `leaf(i)` is the state of in[i]; the last is ragged.
 template <class Isa, class Array, class Out, class Leaf, class A>
 void raise_levels(Array const& in, uint64_t n, Out& out, Leaf const& leaf, A const& acc) {
   constexpr int level = Isa::level;
   constexpr uint64_t step = 256 / sizeof(typename A::result);
-  uint64_t const steps = n / step;
-  if (!Isa::template raise<A, false>(in, out, steps)) Isa::template raise<A, true>(in, out, steps);
+  uint64_t steps = n / step;
+  if constexpr (is_double_float<A>) {
+    if (in.has_scaled || !Isa::template raise<A, false>(in, out, steps)) steps = 0;
+  } else {
+    if (!Isa::template raise<A, false>(in, out, steps)) Isa::template raise<A, true>(in, out, steps);
+  }
   out.count += steps * step >> level;
   uint64_t i = steps * step;
   for (; n - i >= (1u << level); i += 1u << level) out.push(full_node<level>(i, leaf, acc));
@@ -91,6 +97,7 @@ template <class Isa, class T, class A> typename A::state fold_block(T const* x, 
     T const* const t = x + first;
     auto const leaf = [&](uint64_t i) { return acc.lift(decode_element(t[i])); };
     low.count = 0;
+    if constexpr (is_double_float<A>) low.has_scaled = false;
     raise_levels<Isa>(leaf_array<T>{t}, n - first < tile ? n - first : tile, low, leaf, acc);
     prefetch_kilobyte(reinterpret_cast<stl::uintptr_t>(t) + tile * sizeof(T));
     raise_levels<Isa>(low, low.count, high, in_low, acc);
@@ -98,7 +105,7 @@ template <class Isa, class T, class A> typename A::state fold_block(T const* x, 
   while (high.count > 16) { // at most 512 nodes become at most 64, which fit into `low`
     low.count = 0;
     raise_levels<Isa>(high, high.count, low, in_high, acc);
-    high.count = 0;
+    high.count = 0; // high.has_scaled stays: it may say so in vain
     for (uint64_t i = 0; i < low.count; ++i) high.push(low.get(i));
   }
   return fold_leaves(0, high.count, in_high, acc);
@@ -148,7 +155,7 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
 //! several threads at once when the executor has them. The caller (`reduce`) sets the floating-point environment of this
 //! thread; jobs set that of theirs.
 //!
-//! Arrays of floats of any format with `plain` or `compensated` run on vector registers: 256 bytes a step, even and odd
+//! Arrays of floats of any format with `plain`, `compensated` or `double_float` run on vector registers: 256 bytes a step, even and odd
 //! lanes of neighbouring vectors combined, in blocks of 16384 elements. All else is called element by element.
 template <class Executor, class Load, accumulator A>
 typename A::state fold(host<Executor> const& g, uint64_t n, Load const& load, A const& acc) {

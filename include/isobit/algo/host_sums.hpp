@@ -6,6 +6,7 @@
 #pragma once
 
 #include <isobit/accum/compensated.hpp>
+#include <isobit/accum/double_float.hpp>
 #include <isobit/accum/plain.hpp>
 #include <isobit/arith/vector.hpp>
 #include <isobit/format/small_float.hpp>
@@ -17,7 +18,7 @@ namespace isobit::inline bits1::detail {
 // ---- Arrays of leaves and of nodes; one array for each member of the state. ----
 
 template <class T> struct leaf_array {
-  static constexpr bool is_leaf = true;
+  static constexpr bool is_leaf = true, has_scaled = false;
   T const* sum;
 };
 template <class A, uint64_t Count> struct node_array;
@@ -36,14 +37,31 @@ template <class T, uint64_t Count> struct node_array<compensated<T>, Count> {
   void push(compensated_state<T> s) { sum[count] = s.sum, error[count++] = s.error; }
 };
 
+template <class T, uint64_t Count> struct node_array<double_float<T>, Count> {
+  static constexpr bool is_leaf = false;
+  T sum[Count], error[Count]; // the two words
+  uint64_t count = 0;
+  bool has_scaled = false; // a node is kept scaled (`double_word`): vectors cannot read these
+  double_word<T> get(uint64_t i) const { return {sum[i], error[i]}; }
+  void push(double_word<T> s) {
+    has_scaled |= is_scaled(s);
+    sum[count] = s.high, error[count++] = s.low;
+  }
+};
+
+template <class A> inline constexpr bool is_double_float = false;
+template <class T> inline constexpr bool is_double_float<double_float<T>> = true;
 template <class A> inline constexpr bool is_compensated = false;
 template <class T> inline constexpr bool is_compensated<compensated<T>> = true;
+template <class A> inline constexpr bool has_error = is_compensated<A> || is_double_float<A>;
 
 // ---- The instruction sets. ----
 //
 // `Careful`: compensated<T> drops an error term that is infinite or NaN, where it arises. Without Careful the error
 // terms are taken for finite; one that is not stays so in all nodes above it, so that a look at the results is enough
 // to know, and the call is repeated with Careful.
+// `marks`: double_float<T> scales large sums. The vectors do not; they mark where one was, and the nodes are made again
+// element by element.
 
 #define ISOBIT_ISA isa_base
 #define ISOBIT_ISA_BYTES 16

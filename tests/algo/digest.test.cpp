@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Digests on the host and in simulated kernels: golden values, parts that add, what must change them, and bad input.
+#include "../everyone.hpp"
 #include "../golden/digest.hpp"
 
 #include <doctest/doctest.h>
@@ -8,8 +9,13 @@
 #include <isobit/fingerprint.hpp>
 #include <isobit/group/threads.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/invariant.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +23,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -24,6 +31,9 @@ namespace {
 using isobit::digest;
 using isobit::digest_sum;
 using isobit::host;
+using isobit::testing::bits_equal;
+namespace simt = isobit::simt;
+namespace testing = isobit::testing;
 using bytes = std::vector<unsigned char>;
 
 bytes pattern(std::size_t n) {
@@ -104,22 +114,33 @@ TEST_CASE("the definition at compile time") {
 
 TEST_CASE("every length, alignment, split and executor gives the same digest") {
   auto const b = pattern(6000);
-  bytes moved(b.size() + 32);
   for (std::size_t n :
        {0u, 1u, 7u, 8u, 15u, 16u, 17u, 31u, 127u, 128u, 2047u, 2048u, 2049u, 2064u, 4096u, 5999u, 6000u}) {
-    auto const wanted = digest(host(), b.data(), n);
-    for (std::size_t shift = 0; shift < 17; ++shift) {
-      std::copy(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n),
-                moved.begin() + static_cast<std::ptrdiff_t>(shift));
-      REQUIRE(digest(host(), moved.data() + shift, n) == wanted);
-    }
-    CHECK(digest(isobit::thread{}, b.data(), n) == wanted);
-    // Two parts, cut at each unit, in both orders.
-    for (std::size_t cut = 0; cut <= n / 16; cut += 3) {
-      auto const left = digest_range(host(), b.data(), 16 * cut);
-      auto const right = digest_range(host(), b.data() + 16 * cut, n - 16 * cut, cut);
-      REQUIRE(finish_digest(left + right, n) == wanted);
-      REQUIRE(finish_digest(right + left, n) == wanted);
+    CAPTURE(n);
+    bytes const first(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n));
+    auto const wanted = digest(host(), first.data(), n);
+    std::vector<std::size_t> alignments(17);
+    for (std::size_t i = 0; i < alignments.size(); ++i) alignments[i] = i;
+    CHECK(testing::geometry_invariant(
+        [&](testing::geometry const& g) { return digest(host(), g.place(first).data(), n); }, {1}, {1}, {1},
+        alignments));
+    CHECK(bits_equal(digest(isobit::thread{}, b.data(), n), wanted));
+    // Parts, cut at units: two parts at each, and many; added in both orders.
+    auto cuts = testing::splits(n / 16);
+    for (std::size_t cut = 0; cut <= n / 16; cut += 3) cuts.emplace_back(std::vector<std::uint64_t>{0, cut, n / 16});
+    for (bool backwards : {false, true}) {
+      auto const in_parts = [&](testing::split const& s) {
+        digest_sum total;
+        for (std::uint64_t k = 0; k < s.size(); ++k) {
+          auto const p = s[backwards ? s.size() - 1 - k : k];
+          auto const last = p.last == n / 16 ? n : 16 * p.last; // the ragged end belongs to the last part
+          total += digest_range(host(), b.data() + 16 * p.first, p.size() == 0 ? 0 : last - 16 * p.first, p.first);
+        }
+        if (n < 16) total += digest_range(host(), b.data(), n);
+        return finish_digest(total, n);
+      };
+      CHECK(bits_equal(in_parts(cuts[0]), wanted));
+      CHECK(testing::partition_invariant(in_parts, cuts));
     }
     // Unit by unit, in random order.
     std::vector<std::size_t> units(n / 16);
@@ -131,11 +152,11 @@ TEST_CASE("every length, alignment, split and executor gives the same digest") {
       std::memcpy(unit, b.data() + 16 * u, 16);
       acc.add(unit, u);
     }
-    CHECK(acc.sum() == digest_range(host(), b.data(), n / 16 * 16));
+    CHECK(bits_equal(acc.sum(), digest_range(host(), b.data(), n / 16 * 16)));
   }
   bytes const big = pattern((5u << 20) + 123);
   isobit::threads const four(4);
-  CHECK(digest(host(four), big.data(), big.size()) == digest(host(), big.data(), big.size()));
+  CHECK(bits_equal(digest(host(four), big.data(), big.size()), digest(host(), big.data(), big.size())));
 }
 
 TEST_CASE("chunks: where buffers differ, and one digest of the whole whatever the chunks") {
@@ -147,7 +168,7 @@ TEST_CASE("chunks: where buffers differ, and one digest of the whole whatever th
     std::vector<digest_sum> sums(count);
     CHECK(chunk_digests(host(), b.data(), b.size(), chunk, before.data()) == whole);
     CHECK(chunk_digests(host(isobit::threads(3)), b.data(), b.size(), chunk, after.data()) == whole);
-    CHECK(before == after);
+    CHECK(bits_equal(before, after));
     CHECK(finish_digest(chunk_sums(host(), b.data(), b.size(), chunk, sums.data()), b.size()) == whole);
     digest_sum total;
     for (auto s : sums) total += s;
@@ -362,60 +383,82 @@ void writing_kernel(float const* x, float* y, std::uint64_t units, digest_sum* t
 
 TEST_CASE("simulated kernels equal the host at every geometry and schedule") {
   auto const b = pattern(9007);
+  testing::host_options const geometries{
+      .blocks = {1, 2, 31, 32, 33, 64, 96, 100, 256}, .grids = {1, 2, 5}, .schedules = 3};
   for (std::uint64_t n : {0u, 5u, 16u, 2048u, 2065u, 9007u}) {
-    auto const wanted = digest_range(host(), b.data(), n);
-    for (std::uint32_t width : {1u, 2u, 31u, 32u, 33u, 64u, 96u, 100u, 256u})
-      for (std::uint32_t grid : {1u, 2u, 5u}) {
-        digest_sum total;
-        isobit::simt::launch({.grid = {grid}, .block = {width}, .seed = n + width + grid},
-                             isobit::device::digest_range_kernel<>, b.data(), n, std::uint64_t(0), &total);
-        REQUIRE(total == wanted);
-        auto const chunks = isobit::digest_chunks(n, 2048);
-        std::vector<digest_sum> out(chunks), expected(chunks);
-        chunk_sums(host(), b.data(), n, 2048, expected.data());
-        isobit::simt::launch({.grid = {grid}, .block = {width}, .seed = n + width}, isobit::device::chunk_sums_kernel<>,
-                             b.data(), n, std::uint64_t(2048), out.data());
-        REQUIRE(out == expected);
-      }
+    CAPTURE(n);
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          digest_sum total;
+          simt::launch(c, isobit::device::digest_range_kernel<>, b.data(), n, std::uint64_t(0), &total);
+          return total;
+        },
+        [&] { return digest_range(host(), b.data(), n); }, geometries));
+    auto const chunks = isobit::digest_chunks(n, 2048);
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          auto out = testing::filled<digest_sum>(chunks + 1, 0xff);
+          simt::launch(c, isobit::device::chunk_sums_kernel<>, b.data(), n, std::uint64_t(2048), out.data());
+          return out;
+        },
+        [&] {
+          auto out = testing::filled<digest_sum>(chunks + 1, 0xff);
+          chunk_sums(host(), b.data(), n, 2048, out.data());
+          return out;
+        },
+        geometries));
   }
   // A part in the middle, whose first unit lies within a block of keys.
-  digest_sum part;
-  isobit::simt::launch(3, 64, isobit::device::digest_range_kernel<>, b.data() + 16 * 5, std::uint64_t(16 * 300),
-                       std::uint64_t(5), &part);
-  CHECK(part == digest_range(host(), b.data() + 16 * 5, 16 * 300, 5));
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        digest_sum part;
+        simt::launch(c, isobit::device::digest_range_kernel<>, b.data() + 16 * 5, std::uint64_t(16 * 300),
+                     std::uint64_t(5), &part);
+        return part;
+      },
+      [&] { return digest_range(host(), b.data() + 16 * 5, 16 * 300, 5); }, {.blocks = {64}, .grids = {3}}));
 }
 
 TEST_CASE("blocks up to 1024 threads, tiles, and a kernel that fingerprints what it writes") {
   auto const b = pattern(5003);
   auto const one = digest(host(), b.data(), b.size()), two = digest(host(), b.data(), b.size() / 2);
-  for (std::uint32_t width : {1u, 5u, 32u, 37u, 100u, 1000u, 1024u}) {
-    std::vector<std::uint64_t> out(2 * width);
-    isobit::simt::launch({.grid = {1}, .block = {width}, .seed = width}, block_kernel<1024>, b.data(), b.size(),
-                         out.data());
-    for (std::uint32_t t = 0; t < width; ++t) {
-      REQUIRE(out[2 * t] == one);
-      REQUIRE(out[2 * t + 1] == two);
-    }
-  }
-  std::vector<std::uint64_t> out(64);
-  isobit::simt::launch(1, 64, tile_kernel<32>, b.data(), b.size(), out.data());
-  CHECK(std::count(out.begin(), out.end(), one) == 64);
-  isobit::simt::launch(1, 64, tile_kernel<8>, b.data(), b.size(), out.data());
-  CHECK(std::count(out.begin(), out.end(), one) == 64);
-  isobit::simt::launch(1, 64, tile_kernel<1>, b.data(), b.size(), out.data());
-  CHECK(std::count(out.begin(), out.end(), one) == 64);
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        auto out = testing::filled<std::array<std::uint64_t, 2>>(c.block.x, 0xff);
+        simt::launch(c, block_kernel<1024>, b.data(), b.size(), out[0].data());
+        return everyone(out);
+      },
+      [&] { return all_received(std::array{one, two}); },
+      {.blocks = {1, 5, 32, 37, 100, 1000, 1024}, .grids = {1}, .schedules = 3}));
+  auto const tiles = [&](auto const& kernel) {
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          auto out = testing::filled<std::uint64_t>(c.block.x, 0xff);
+          simt::launch(c, kernel, b.data(), b.size(), out.data());
+          return everyone(out);
+        },
+        [&] { return all_received(one); }, {.blocks = {64}, .grids = {1}}));
+  };
+  tiles(tile_kernel<32>);
+  tiles(tile_kernel<8>);
+  tiles(tile_kernel<1>);
 
-  std::vector<float> x(4000), y(4000);
+  std::vector<float> x(4000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
-  digest_sum written;
-  for (auto order :
-       {isobit::simt::schedule::random, isobit::simt::schedule::in_order, isobit::simt::schedule::reverse}) {
-    written = {};
-    isobit::simt::launch({.grid = {3}, .block = {48}, .seed = 9, .order = order}, writing_kernel, x.data(), y.data(),
-                         std::uint64_t(1000), &written);
-    std::uint64_t const extent = y.size();
-    CHECK(finish_digest(written, {isobit::dtype::f32, &extent, 1}) == of(y));
-  }
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        auto y = testing::filled<float>(x.size(), 0xff);
+        digest_sum written;
+        simt::launch(c, writing_kernel, x.data(), y.data(), std::uint64_t(1000), &written);
+        std::uint64_t const extent = y.size();
+        return std::tuple(y, finish_digest(written, {isobit::dtype::f32, &extent, 1}));
+      },
+      [&] {
+        auto y = x;
+        for (float& v : y) v *= 2;
+        return std::tuple(y, of(y));
+      },
+      {.blocks = {48}, .grids = {3}, .seed = 9}));
 }
 
 TEST_CASE("bad input is refused before anything is written") {

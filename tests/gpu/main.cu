@@ -60,10 +60,12 @@ int main(int argc, char** argv) {
   check_quantize();
   check_scan();
   check_digest();
+  check_exact();
   if (bench) bench_reduce();
   if (bench) bench_quantize();
   if (bench) bench_scan();
   if (bench) bench_digest();
+  if (bench) bench_exact();
   std::printf("\n%s\n", gpu::check::failures() == 0 ? "Every check: same bits." : "SOME CHECKS FAILED.");
   return gpu::check::failures() == 0 ? 0 : 1;
 }

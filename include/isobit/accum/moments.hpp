@@ -53,9 +53,9 @@ template <ieee_float T, class State> ISOBIT_HD constexpr void merge_far_moments(
 }
 
 template <ieee_float T, class State> ISOBIT_HD constexpr void merge_moments(State& a, State const& b) {
-  T const left = convert<T>(a.count), both = convert<T>(a.count + b.count);
+  T const left = convert<T>(a.count);
   // Most nodes of the tree are full: 2^k / 2^(k + 1) is 1/2 without a division.
-  T const share = a.count == b.count ? T(0.5) : div(convert<T>(b.count), both);
+  T const share = a.count == b.count ? T(0.5) : div(convert<T>(b.count), convert<T>(a.count + b.count));
   auto const apart = two_difference(b.mean, a.mean);
   if (is_finite(apart.value)) {
     T const apart_rest = finite_or_zero(add(apart.error, sub(b.mean_rest, a.mean_rest)));
@@ -74,7 +74,7 @@ template <ieee_float T, class State> ISOBIT_HD constexpr void merge_moments(Stat
     a.squares = all.value;
     a.squares_rest = finite_or_zero(add(add(a.squares_rest, b.squares_rest), add(within.error, all.error)));
   } else {
-    merge_far_moments<T>(a, b, div(left, both), share);
+    merge_far_moments<T>(a, b, div(left, convert<T>(a.count + b.count)), share);
   }
   a.count += b.count;
 }

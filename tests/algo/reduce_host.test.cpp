@@ -5,6 +5,7 @@
 #include <isobit/group/threads.hpp>
 #include <isobit/order/interpret.hpp>
 #include <isobit/reduce.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -18,19 +19,13 @@ namespace {
 
 using isobit::host;
 using isobit::to_bits;
+using isobit::testing::bits_equal;
 
 // Bits of the definition, through the same finish.
 template <class T, class Acc> auto specified(T const* x, std::uint64_t n, Acc const& acc) {
   if (n == 0) return acc.empty();
   auto const load = [=](std::uint64_t i) { return isobit::decode_element(x[i]); };
   return isobit::with_default_environment([&] { return acc.finish(isobit::interpret<isobit::tree>(n, load, acc)); });
-}
-
-template <class T> auto bits(T x) {
-  if constexpr (isobit::ieee_float<T>)
-    return to_bits(x);
-  else
-    return x;
 }
 
 // Values of widely different size, so that another bracketing gives other bits.
@@ -78,12 +73,12 @@ template <class T> void check_lengths_and_offsets() {
     auto const* p = x.data() + offset;
     CAPTURE(n);
     CAPTURE(offset);
-    REQUIRE(bits(isobit::reduce(host(), p, n)) == bits(specified(p, n, acc)));
+    REQUIRE(bits_equal(isobit::reduce(host(), p, n), specified(p, n, acc)));
   }
   // Every offset at some lengths around the group, the block and two blocks.
   for (std::uint64_t const n : {63u, 64u, 65u, 127u, 1000u, 4095u, 4096u, 4097u, 4200u})
     for (std::uint64_t offset = 0; offset < 32; ++offset)
-      REQUIRE(bits(isobit::reduce(host(), x.data() + offset, n)) == bits(specified(x.data() + offset, n, acc)));
+      REQUIRE(bits_equal(isobit::reduce(host(), x.data() + offset, n), specified(x.data() + offset, n, acc)));
 }
 
 #if defined(__x86_64__)
@@ -104,7 +99,7 @@ template <class Isa> void check_isa() {
     for (std::uint64_t n :
          {1u, 17u, 63u, 64u, 65u, 128u, 200u, 1000u, 2047u, 2048u, 2049u, 4096u, 5000u, 32768u, 40001u}) {
       CAPTURE(n);
-      REQUIRE(to_bits(with_isa<Isa>(x.data(), n, acc)) == to_bits(specified(x.data(), n, acc)));
+      REQUIRE(bits_equal(with_isa<Isa>(x.data(), n, acc), specified(x.data(), n, acc)));
     }
   };
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
@@ -126,8 +121,8 @@ template <class Isa, class T> void check_decode() {
     std::size_t const at = code * 7 % 64;
     x[at] = T{static_cast<decltype(T::bits)>(code)};
     CAPTURE(code);
-    REQUIRE(to_bits(with_isa<Isa>(x.data(), x.size(), isobit::plain<float>{})) ==
-            to_bits(isobit::canonical(isobit::decode(x[at]))));
+    REQUIRE(bits_equal(with_isa<Isa>(x.data(), x.size(), isobit::plain<float>{}),
+                       isobit::canonical(isobit::decode(x[at]))));
     x[at] = minus_zero;
   }
 }
@@ -164,7 +159,7 @@ TEST_CASE_TEMPLATE("host: special values", T, float, double) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     auto const x = rough_with_specials<T>(1 + seed * 83, seed);
     CAPTURE(seed);
-    REQUIRE(to_bits(isobit::reduce(host(), x.data(), x.size())) == to_bits(specified(x.data(), x.size(), acc)));
+    REQUIRE(bits_equal(isobit::reduce(host(), x.data(), x.size()), specified(x.data(), x.size(), acc)));
   }
 }
 
@@ -176,7 +171,7 @@ TEST_CASE_TEMPLATE("host: one special value at each position", T, float, double)
         std::vector<T> x(n, -T(0));
         x[at] = special;
         // -0 + x is x, so the sum is the special value itself, a NaN in its one form.
-        REQUIRE(to_bits(isobit::reduce(host(), x.data(), n)) == to_bits(isobit::canonical(special)));
+        REQUIRE(bits_equal(isobit::reduce(host(), x.data(), n), isobit::canonical(special)));
       }
 }
 
@@ -209,8 +204,8 @@ TEST_CASE_TEMPLATE("host: flush-to-zero and denormals-are-zero at entry change n
     T const flushed = a + b;
     control = to_bits(flushed) == 0;
   }
-  CHECK(to_bits(sum) == to_bits(expected));
-  CHECK(to_bits(parts) == to_bits(expected));
+  CHECK(bits_equal(sum, expected));
+  CHECK(bits_equal(parts, expected));
   CHECK((after & 0x8040u) == 0x8040u);
   CHECK(control);
 }
@@ -224,7 +219,7 @@ TEST_CASE("host: the rounding mode at entry changes nothing") {
       flush_to_zero const guard(mode);
       sum = isobit::reduce(host(), x.data(), x.size());
     }
-    CHECK(to_bits(sum) == to_bits(expected));
+    CHECK(bits_equal(sum, expected));
   }
 }
 #endif
@@ -233,11 +228,11 @@ TEST_CASE_TEMPLATE("host: 1 to 7 threads and odd grains, same bits", T, float, d
   auto const x = rough<T>((1u << 21) + 12345);
   for (std::size_t n : {std::size_t{1}, std::size_t{70000}, x.size()}) {
     auto const expected = specified(x.data(), n, isobit::plain<T>{});
-    REQUIRE(to_bits(isobit::reduce(host(), x.data(), n)) == to_bits(expected));
+    REQUIRE(bits_equal(isobit::reduce(host(), x.data(), n), expected));
     for (unsigned count = 1; count <= 7; ++count)
-      REQUIRE(to_bits(isobit::reduce(host(isobit::threads(count)), x.data(), n)) == to_bits(expected));
+      REQUIRE(bits_equal(isobit::reduce(host(isobit::threads(count)), x.data(), n), expected));
     for (std::uint64_t grain : {0ull, 1ull, 3ull, 100ull, 5000ull, 1ull << 20, ~0ull})
-      REQUIRE(to_bits(isobit::reduce(host(isobit::threads(3), grain), x.data(), n)) == to_bits(expected));
+      REQUIRE(bits_equal(isobit::reduce(host(isobit::threads(3), grain), x.data(), n), expected));
   }
 }
 
@@ -250,7 +245,7 @@ TEST_CASE("host: an executor may run jobs in any order") {
   };
   for (std::uint64_t grain : {1u, 17u, 256u, 1u << 15}) {
     auto const sum = isobit::reduce(host(backwards, grain), x.data(), x.size());
-    CHECK(to_bits(sum) == to_bits(isobit::reduce(host(), x.data(), x.size())));
+    CHECK(bits_equal(sum, isobit::reduce(host(), x.data(), x.size())));
   }
   CHECK(most > 1);
   CHECK(most <= 256);
@@ -294,8 +289,8 @@ TEST_CASE("host: what is computed in the load is reduced as if it had been store
   auto const fused = isobit::reduce(host(), x.size(), [&](std::size_t i) { return isobit::mul(x[i], x[i]); });
   auto const mapped =
       isobit::reduce(host(), x.size(), isobit::map(x.data(), [](float v) { return isobit::mul(v, v); }));
-  CHECK(to_bits(fused) == to_bits(isobit::reduce(host(), squares.data(), squares.size())));
-  CHECK(to_bits(mapped) == to_bits(fused));
+  CHECK(bits_equal(fused, isobit::reduce(host(), squares.data(), squares.size())));
+  CHECK(bits_equal(mapped, fused));
 }
 
 TEST_CASE_TEMPLATE("host: compensated", T, float, double) {
@@ -305,9 +300,8 @@ TEST_CASE_TEMPLATE("host: compensated", T, float, double) {
       auto const x = seed == 0 ? rough<T>(n) : rough_with_specials<T>(n, seed + static_cast<std::uint32_t>(n));
       CAPTURE(n);
       CAPTURE(seed);
-      REQUIRE(to_bits(isobit::reduce(host(), x.data(), n, acc)) == to_bits(specified(x.data(), n, acc)));
-      REQUIRE(to_bits(isobit::reduce(host(isobit::threads(2), 512), x.data(), n, acc)) ==
-              to_bits(specified(x.data(), n, acc)));
+      REQUIRE(bits_equal(isobit::reduce(host(), x.data(), n, acc), specified(x.data(), n, acc)));
+      REQUIRE(bits_equal(isobit::reduce(host(isobit::threads(2), 512), x.data(), n, acc), specified(x.data(), n, acc)));
     }
   }
 }
@@ -322,7 +316,7 @@ TEST_CASE_TEMPLATE("host: narrow floats accumulate in float", T, isobit::f16, is
     if (!isobit::is_finite(isobit::decode(v))) v = T{};
   }
   for (std::uint64_t n : {1u, 63u, 64u, 100u, 4097u, 10000u})
-    CHECK(to_bits(isobit::reduce(host(), x.data(), n)) == to_bits(specified(x.data(), n, isobit::plain<float>{})));
+    CHECK(bits_equal(isobit::reduce(host(), x.data(), n), specified(x.data(), n, isobit::plain<float>{})));
 }
 
 TEST_CASE("host: indices past 2^32") {
@@ -340,10 +334,10 @@ TEST_CASE("host: indices past 2^32") {
   // ((1 + -0) + ((2^-24) + (2^-24))) is not ((1 + 2^-24) + 2^-24): the two small ones meet first.
   std::uint64_t const n = (std::uint64_t{1} << 32) + (std::uint64_t{1} << 31) + 5;
   auto const coarse = sum_of((n >> 16) + 1, host(), std::uint64_t{1} << 16);
-  CHECK(to_bits(coarse) == to_bits(1.0f + 0x1p-23f));
-  CHECK(to_bits(sum_of((n >> 16) + 1, host(isobit::threads(2)), std::uint64_t{1} << 16)) == to_bits(coarse));
+  CHECK(bits_equal(coarse, 1.0f + 0x1p-23f));
+  CHECK(bits_equal(sum_of((n >> 16) + 1, host(isobit::threads(2)), std::uint64_t{1} << 16), coarse));
   if (std::getenv("ISOBIT_EXHAUSTIVE") != nullptr)
-    CHECK(to_bits(sum_of(n, host(isobit::threads()), 1)) == to_bits(coarse));
+    CHECK(bits_equal(sum_of(n, host(isobit::threads()), 1), coarse));
 
   // The index arithmetic of the jobs at full size: they must be the aligned ranges of [0, n), once each.
   struct count_only {
@@ -412,9 +406,9 @@ TEST_CASE("host: negative control: other orders give other bits on this data") {
   auto const tree = isobit::reduce(host(), x.data(), x.size());
   float sequential = 0;
   for (float v : x) sequential = isobit::add(sequential, v);
-  CHECK(to_bits(tree) != to_bits(sequential));
-  CHECK(to_bits(tree) != to_bits(std::reduce(x.begin(), x.end(), 0.0f)));
+  CHECK_FALSE(bits_equal(tree, sequential));
+  CHECK_FALSE(bits_equal(tree, std::reduce(x.begin(), x.end(), 0.0f)));
   // Shifting every element by one place changes the tree, though not the sequence of elements.
   auto const shifted = isobit::reduce(host(), x.size() + 1, [&](std::size_t i) { return i == 0 ? -0.0f : x[i - 1]; });
-  CHECK(to_bits(tree) != to_bits(shifted));
+  CHECK_FALSE(bits_equal(tree, shifted));
 }

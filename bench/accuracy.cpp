@@ -22,7 +22,12 @@
 namespace {
 
 using isobit::host;
-using quad = __float128; // 113 bits: reference of the variances, and error differences
+// 113 bits: reference of the variances, and error differences
+#if defined(__SIZEOF_FLOAT128__)
+using quad = __float128;
+#else
+using quad = long double; // on aarch64
+#endif
 
 constexpr int trials = 41;
 constexpr std::size_t count = 4096;

@@ -24,14 +24,16 @@ using isobit::exact;
 using isobit::exact_dot;
 using isobit::f16;
 
-static_assert(isobit::accumulator<exact<float>> && isobit::accumulator<exact<double>> && isobit::accumulator<exact<f16>>);
+static_assert(isobit::accumulator<exact<float>> && isobit::accumulator<exact<double>> &&
+              isobit::accumulator<exact<f16>>);
 static_assert(isobit::accumulator<exact<bf16>> && isobit::accumulator<exact<float, double>>);
 static_assert(isobit::accumulator<exact_dot<float>> && isobit::accumulator<exact_dot<double>>);
 static_assert(isobit::order_free_accumulator<exact<float>> && !isobit::order_free_accumulator<compensated<float>>);
 static_assert(std::is_trivial_v<exact<double>::state> && std::is_standard_layout_v<exact<double>::state>);
 static_assert(std::has_unique_object_representations_v<exact<f16>::state>);
-static_assert(exact<float>::headroom_log2 >= 64 && exact<double>::headroom_log2 >= 64 && exact<f16>::headroom_log2 >= 64 &&
-              exact_dot<float>::headroom_log2 >= 64 && exact_dot<double>::headroom_log2 >= 64);
+static_assert(exact<float>::headroom_log2 >= 64 && exact<double>::headroom_log2 >= 64 &&
+              exact<f16>::headroom_log2 >= 64 && exact_dot<float>::headroom_log2 >= 64 &&
+              exact_dot<double>::headroom_log2 >= 64);
 constexpr bool usable_in_constant_expressions() {
   exact<float> const acc;
   return acc.finish(acc.combine(acc.combine(acc.lift(1e30f), acc.lift(1e-40f)), acc.lift(-1e30f))) == 1e-40f;
@@ -70,7 +72,9 @@ template <class A, class T> typename A::state scrambled(A const& acc, std::vecto
   return parts.empty() ? typename A::state{} : parts[0];
 }
 
-template <class T> T from_random(std::uint64_t bits) { return isobit::from_bits<T>(static_cast<isobit::float_bits<T>>(bits)); }
+template <class T> T from_random(std::uint64_t bits) {
+  return isobit::from_bits<T>(static_cast<isobit::float_bits<T>>(bits));
+}
 
 // Finite numbers of one of several kinds: all exponents, neighbours, near the largest, subnormal, cancelling.
 template <class T> std::vector<T> hard_numbers(std::mt19937_64& random, std::size_t n, int kind) {
@@ -79,7 +83,9 @@ template <class T> std::vector<T> hard_numbers(std::mt19937_64& random, std::siz
   for (T& v : x) {
     auto b = static_cast<isobit::float_bits<T>>(random());
     isobit::float_bits<T> const e = b & fields::exponent, rest = b & ~fields::exponent;
-    if (kind == 1) b = rest | (isobit::to_bits(T(1)) + ((e >> 2 & fields::exponent) >> (fields::exponent_bits - 3) & fields::exponent));
+    if (kind == 1)
+      b = rest |
+          (isobit::to_bits(T(1)) + ((e >> 2 & fields::exponent) >> (fields::exponent_bits - 3) & fields::exponent));
     if (kind == 2) b = rest | (fields::exponent - fields::mantissa - 1);
     if (kind == 3) b = rest | (e >> (fields::exponent_bits - 1) & fields::exponent);
     if ((b & fields::exponent) == fields::exponent) b = rest;
@@ -133,12 +139,24 @@ TEST_CASE_TEMPLATE("exact: special values at every position and across merges (B
   T const big = std::numeric_limits<T>::max();
   auto const bits = [](T v) { return isobit::to_bits(v); };
   auto const quiet = isobit::float_fields<T>::quiet_nan;
-  std::vector<std::pair<std::vector<T>, isobit::float_bits<T>>> const cases = {
-      {{1, inf, -1}, bits(inf)},  {{-inf, 1, 2, 3}, bits(-inf)}, {{inf, 0}, bits(inf)},       {{inf, inf}, bits(inf)},
-      {{big, big}, bits(inf)},    {{-big, -big}, bits(-inf)},    {{inf, 4, -inf}, quiet},     {{nan, 1}, quiet},
-      {{inf, nan}, quiet},        {{big, -inf}, bits(-inf)},     {{big, big, -big}, bits(big)}, {{big, big, -big, -big}, 0},
-      {{-T(0)}, bits(-T(0))},     {{-T(0), -T(0)}, bits(-T(0))}, {{-T(0), T(0)}, 0},          {{1, -1, -T(0)}, 0},
-      {{}, 0},                    {{T(0)}, 0}};
+  std::vector<std::pair<std::vector<T>, isobit::float_bits<T>>> const cases = {{{1, inf, -1}, bits(inf)},
+                                                                               {{-inf, 1, 2, 3}, bits(-inf)},
+                                                                               {{inf, 0}, bits(inf)},
+                                                                               {{inf, inf}, bits(inf)},
+                                                                               {{big, big}, bits(inf)},
+                                                                               {{-big, -big}, bits(-inf)},
+                                                                               {{inf, 4, -inf}, quiet},
+                                                                               {{nan, 1}, quiet},
+                                                                               {{inf, nan}, quiet},
+                                                                               {{big, -inf}, bits(-inf)},
+                                                                               {{big, big, -big}, bits(big)},
+                                                                               {{big, big, -big, -big}, 0},
+                                                                               {{-T(0)}, bits(-T(0))},
+                                                                               {{-T(0), -T(0)}, bits(-T(0))},
+                                                                               {{-T(0), T(0)}, 0},
+                                                                               {{1, -1, -T(0)}, 0},
+                                                                               {{}, 0},
+                                                                               {{T(0)}, 0}};
   exact<T> const acc;
   for (auto const& [values, expected] : cases) {
     auto x = values;
@@ -162,7 +180,8 @@ TEST_CASE_TEMPLATE("exact: special values at every position and across merges (B
         std::vector<T> many(n, values.empty() || values[0] == 0 ? -T(0) : T(0));
         for (std::size_t i = 0; i < values.size(); ++i) many[(at + i * 1031) % n] = values[i];
         auto const direct = deposit_all(acc, many);
-        CHECK(isobit::to_bits(isobit::reduce(isobit::host(), many.data(), n, acc)) == isobit::to_bits(acc.finish(direct)));
+        CHECK(isobit::to_bits(isobit::reduce(isobit::host(), many.data(), n, acc)) ==
+              isobit::to_bits(acc.finish(direct)));
       }
     }
   }
@@ -208,7 +227,8 @@ TEST_CASE("exact: rounding at the edges of the range") {
   exact<float> const acc;
   float const big = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   float const half_ulp = 0x1p103f; // of the largest number
-  CHECK(sum_of(acc, std::vector{big, half_ulp}) == std::numeric_limits<float>::infinity()); // a tie goes to the even: 2^128
+  CHECK(sum_of(acc, std::vector{big, half_ulp}) ==
+        std::numeric_limits<float>::infinity()); // a tie goes to the even: 2^128
   CHECK(sum_of(acc, std::vector{big, half_ulp, -tiny}) == big);
   CHECK(sum_of(acc, std::vector{-big, -half_ulp, tiny}) == -big);
   CHECK(sum_of(acc, std::vector{1.f, 0x1p-24f}) == 1.f);
@@ -315,8 +335,8 @@ TEST_CASE_TEMPLATE("exact: products", T, float, double) {
   CHECK(std::signbit(dot({{tiny, -tiny}})));
   CHECK(dot({{T(0.5), tiny}, {tiny, tiny}}) == tiny); // above the tie
   CHECK(dot({{T(0.5), tiny}}) == 0);                  // the tie, to even
-  T const top = 2 / std::numeric_limits<T>::min(); // the power of two below the largest number
-  CHECK(dot({{big, 1}, {top, eps / 2}}) == inf); // the tie, to even: infinity
+  T const top = 2 / std::numeric_limits<T>::min();    // the power of two below the largest number
+  CHECK(dot({{big, 1}, {top, eps / 2}}) == inf);      // the tie, to even: infinity
   CHECK(dot({{big, 1}, {top, eps / 2}, {-tiny, tiny}}) == big);
   CHECK(dot({{big, 1}, {big, eps / 4}}) == big);
   CHECK(isobit::is_nan(dot({{inf, 0}})));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// `exact` against MPFR: 10^5 vectors, random and adversarial, subnormal numbers and the edges of overflow included. MPFR
-// adds in a precision that holds every sum, and rounds once. Prints counts; returns 0 when all agree.
+// `exact` against MPFR: 10^5 vectors, random and adversarial, subnormal numbers and the edges of overflow included.
+// MPFR adds in a precision that holds every sum, and rounds once. Prints counts; returns 0 when all agree.
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/exact.hpp>
 #include <isobit/reduce.hpp>
@@ -63,12 +63,23 @@ public:
     auto const centre = static_cast<int>(random_() % ((1u << f::exponent_bits) - 1));
     for (T& v : x) {
       switch (kind) {
-      case 0: v = make(static_cast<int>(random_() % ((1u << f::exponent_bits) - 1))); break; // every exponent
-      case 1: v = make(centre + static_cast<int>(random_() % (spread + 1u))); break;         // neighbours
-      case 2: v = make(static_cast<int>(random_() % 3)); break;                              // subnormal and just above
-      case 3: v = make((1 << f::exponent_bits) - 2 - static_cast<int>(random_() % 3)); break; // near overflow
-      case 4: v = make(centre, random_() % 4); break;                                        // few bits: ties
-      default: v = make(centre + static_cast<int>(random_() % (2 * f::mantissa_bits)), random_() % 2);
+      case 0:
+        v = make(static_cast<int>(random_() % ((1u << f::exponent_bits) - 1)));
+        break; // every exponent
+      case 1:
+        v = make(centre + static_cast<int>(random_() % (spread + 1u)));
+        break; // neighbours
+      case 2:
+        v = make(static_cast<int>(random_() % 3));
+        break; // subnormal and just above
+      case 3:
+        v = make((1 << f::exponent_bits) - 2 - static_cast<int>(random_() % 3));
+        break; // near overflow
+      case 4:
+        v = make(centre, random_() % 4);
+        break; // few bits: ties
+      default:
+        v = make(centre + static_cast<int>(random_() % (2 * f::mantissa_bits)), random_() % 2);
       }
     }
     if (kind == 4 || kind == 5) { // a tie, or just beside one
@@ -110,8 +121,8 @@ template <class T> bool same(T a, T b) {
 struct count {
   long vectors = 0, wrong = 0, subnormal = 0, infinite = 0, compensated_differs = 0;
   void print(char const* name) const {
-    std::printf("%-18s %6ld vectors, %ld wrong (%ld subnormal results, %ld infinite; compensated differs %ld times)\n", name,
-                vectors, wrong, subnormal, infinite, compensated_differs);
+    std::printf("%-18s %6ld vectors, %ld wrong (%ld subnormal results, %ld infinite; compensated differs %ld times)\n",
+                name, vectors, wrong, subnormal, infinite, compensated_differs);
   }
 };
 
@@ -132,7 +143,8 @@ template <class T> count sums(long vectors) {
     c.wrong += !same(got, expected);
     c.subnormal += isobit::is_subnormal(expected);
     c.infinite += isobit::is_inf(expected);
-    c.compensated_differs += !same(isobit::reduce(isobit::host(), x.data(), x.size(), isobit::compensated<T>{}), expected);
+    c.compensated_differs +=
+        !same(isobit::reduce(isobit::host(), x.data(), x.size(), isobit::compensated<T>{}), expected);
     // The other precision: one rounding as well.
     using other = std::conditional_t<sizeof(T) == 4, double, float>;
     c.wrong += !same(exact<T, other>{}.finish(s), reference.rounded(other{}));

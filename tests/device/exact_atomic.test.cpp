@@ -44,7 +44,8 @@ template <class A, class T> typename A::state sum_of(A const& acc, std::vector<T
 template <class A, class T> ISOBIT_KERNEL void deposit_kernel(T const* x, std::size_t n, cell_of<A>* total) {
   using namespace isobit::machine;
   std::size_t const step = grid_blocks() * block_threads();
-  for (std::size_t i = block_rank() * block_threads() + thread_rank(); i < n; i += step) atomic_deposit(A{}, total, x[i]);
+  for (std::size_t i = block_rank() * block_threads() + thread_rank(); i < n; i += step)
+    atomic_deposit(A{}, total, x[i]);
 }
 
 // Into shared memory first; one thread of each block carries it over.
@@ -54,7 +55,8 @@ template <class A, class T> ISOBIT_KERNEL void by_block_kernel(T const* x, std::
   clear(mine, thread_rank(), block_threads());
   sync_block();
   std::size_t const step = grid_blocks() * block_threads();
-  for (std::size_t i = block_rank() * block_threads() + thread_rank(); i < n; i += step) atomic_deposit(A{}, &mine, x[i]);
+  for (std::size_t i = block_rank() * block_threads() + thread_rank(); i < n; i += step)
+    atomic_deposit(A{}, &mine, x[i]);
   sync_block();
   if (thread_rank() == 0) atomic_merge(total, read(mine));
 }
@@ -67,15 +69,15 @@ ISOBIT_KERNEL void float_kernel(float const* x, std::size_t n, std::uint32_t* to
     std::uint64_t seen = machine::here().atomic(atomic_op::load, total, 4, 0, 0, memory_order::relaxed, {});
     for (;;) {
       std::uint32_t const next = to_bits(add(from_bits<float>(static_cast<std::uint32_t>(seen)), x[i]));
-      std::uint64_t const old = machine::here().atomic(atomic_op::compare_exchange, total, 4, next, seen, memory_order::relaxed, {});
+      std::uint64_t const old =
+          machine::here().atomic(atomic_op::compare_exchange, total, 4, next, seen, memory_order::relaxed, {});
       if (old == seen) break;
       seen = old;
     }
   }
 }
 
-template <class A, class T>
-ISOBIT_KERNEL void tile_kernel(T const* x, std::size_t n, typename A::result* out) {
+template <class A, class T> ISOBIT_KERNEL void tile_kernel(T const* x, std::size_t n, typename A::result* out) {
   auto const r = isobit::reduce(isobit::tile<16>{}, x, n, A{});
   out[isobit::machine::thread_rank()] = r;
 }
@@ -97,10 +99,12 @@ TEST_CASE_TEMPLATE("exact atomics: the bytes of the host at every geometry and s
     for (auto const& g : geometries)
       for (std::uint64_t seed = 0; seed < 6; ++seed) {
         cell_of<A> total{};
-        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, deposit_kernel<A, T>, x.data(), n, &total);
+        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, deposit_kernel<A, T>, x.data(), n,
+                             &total);
         REQUIRE(same_bytes(read(total), expected));
         cell_of<A> by_block{};
-        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, by_block_kernel<A, T>, x.data(), n, &by_block);
+        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, by_block_kernel<A, T>, x.data(), n,
+                             &by_block);
         REQUIRE(same_bytes(read(by_block), expected));
       }
   }
@@ -131,8 +135,8 @@ TEST_CASE("exact atomics: products, special values") {
       v[at] = special;
       auto const want = sum_of(exact<float>{}, v);
       cell_of<exact<float>> total{};
-      isobit::simt::launch({.grid = {2}, .block = {35}, .seed = at}, by_block_kernel<exact<float>, float>, v.data(), v.size(),
-                           &total);
+      isobit::simt::launch({.grid = {2}, .block = {35}, .seed = at}, by_block_kernel<exact<float>, float>, v.data(),
+                           v.size(), &total);
       CHECK(same_bytes(read(total), want));
     }
 }
@@ -153,8 +157,8 @@ TEST_CASE("exact atomics: a limb at the edge of its band carries, whatever the s
         }
         total.flags = isobit::exact_number;
         auto const before = read(total);
-        isobit::simt::launch({.grid = {2}, .block = {48}, .seed = seed}, deposit_kernel<exact<float>, float>, x.data(), x.size(),
-                             &total);
+        isobit::simt::launch({.grid = {2}, .block = {48}, .seed = seed}, deposit_kernel<exact<float>, float>, x.data(),
+                             x.size(), &total);
         REQUIRE(same_bytes(read(total), before + added));
         for (auto limb : total.limb) REQUIRE(isobit::detail::in_band(limb));
       }
@@ -187,7 +191,8 @@ TEST_CASE("exact atomics: threads of a host program") {
 TEST_CASE("exact atomics: control, a float in the cell's place depends on the schedule") {
   std::vector<float> const x = numbers<float>(64, 4);
   std::vector<float> small(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) small[i] = isobit::from_bits<float>((isobit::to_bits(x[i]) & 0x87ffffffu) | 0x38000000u);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    small[i] = isobit::from_bits<float>((isobit::to_bits(x[i]) & 0x87ffffffu) | 0x38000000u);
   std::set<std::uint32_t> seen;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     std::uint32_t total = 0;
@@ -197,7 +202,8 @@ TEST_CASE("exact atomics: control, a float in the cell's place depends on the sc
   CHECK(seen.size() > 1);
 }
 
-TEST_CASE_TEMPLATE("exact: tile, block and grid give the bits of the host", A, exact<float>, exact<double>, exact<double, float>) {
+TEST_CASE_TEMPLATE("exact: tile, block and grid give the bits of the host", A, exact<float>, exact<double>,
+                   exact<double, float>) {
   using T = typename A::element;
   using R = typename A::result;
   using load = isobit::contiguous<T>;

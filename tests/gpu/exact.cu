@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exact sums on a real GPU against the CPU: the launcher, and atomic deposits into shared and global memory under contention.
+// Exact sums on a real GPU against the CPU: the launcher, and atomic deposits into shared and global memory under
+// contention.
 #include "check.hpp"
 
 #include <isobit/accum/exact.hpp>
@@ -81,7 +82,8 @@ template <class T> void bench_type(char const* name) {
   total.zero();
   double const reduce = gpu::microseconds(
       [&] { isobit::device::reduce(0, workspace.data(), workspace.size(), d.data(), n, out.data(), A{}); }, 3, 5);
-  double const atomics = gpu::microseconds([&] { deposits_by_block<A><<<1056, 256>>>(d.data(), n, total.data()); }, 3, 5);
+  double const atomics =
+      gpu::microseconds([&] { deposits_by_block<A><<<1056, 256>>>(d.data(), n, total.data()); }, 3, 5);
   std::printf("| %s | %.0f | %.0f |\n", name, sizeof(T) * n / reduce * 1e-3, sizeof(T) * n / atomics * 1e-3);
 }
 

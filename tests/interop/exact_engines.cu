@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exact states as values of Thrust and CUB. Thrust runs here on the host; CUB's device reduction is compiled, and runs if
-// there is a GPU. Prints one line and returns 0 when all agree.
+// Exact states as values of Thrust and CUB. Thrust runs here on the host; CUB's device reduction is compiled, and runs
+// if there is a GPU. Prints one line and returns 0 when all agree.
 #include <cub/device/device_reduce.cuh>
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -19,8 +19,10 @@ namespace {
 
 using isobit::exact;
 
-template <class A> __global__ void deposits(typename A::input const* x, int n, isobit::exact_cell<typename A::grid>* total) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomic_deposit(A{}, total, x[i]);
+template <class A>
+__global__ void deposits(typename A::input const* x, int n, isobit::exact_cell<typename A::grid>* total) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomic_deposit(A{}, total, x[i]);
 }
 
 template <class A> int check(char const* name) {
@@ -41,7 +43,8 @@ template <class A> int check(char const* name) {
 
   auto const first = thrust::make_transform_iterator(x.begin(), isobit::lifted<A>{});
   state const a = thrust::reduce(thrust::host, first, first + 5000, state{}, isobit::merged<A>{});
-  state const t = thrust::transform_reduce(thrust::host, x.begin(), x.end(), isobit::lifted<A>{}, state{}, isobit::merged<A>{});
+  state const t =
+      thrust::transform_reduce(thrust::host, x.begin(), x.end(), isobit::lifted<A>{}, state{}, isobit::merged<A>{});
   state const b = thrust::reduce(thrust::host, first, first + 5000, state{}); // operator+
   bad += std::memcmp(&a, &expected, sizeof a) != 0;
   bad += std::memcmp(&t, &expected, sizeof t) != 0;
@@ -79,7 +82,8 @@ template <class A> int check(char const* name) {
     bad += std::memcmp(&s, &expected, sizeof s) != 0;
     bad += std::memcmp(&deposited, &expected, sizeof deposited) != 0;
   }
-  std::printf("%s: thrust on the host%s: %s\n", name, gpu ? ", cub and atomics on the GPU" : "", bad == 0 ? "same bytes" : "DIFFERENT");
+  std::printf("%s: thrust on the host%s: %s\n", name, gpu ? ", cub and atomics on the GPU" : "",
+              bad == 0 ? "same bytes" : "DIFFERENT");
   return bad;
 }
 

@@ -17,9 +17,7 @@ namespace detail {
 template <class T> struct exact_value {
   using type = float; // what loads of narrow elements give
 };
-template <ieee_float T> struct exact_value<T> {
-  using type = T;
-};
+template <ieee_float T> struct exact_value<T> { using type = T; };
 
 // The code of x in the format T. A float that is no value of T becomes a NaN: better loud than rounded in secret.
 template <class T> ISOBIT_HD constexpr typename exact_fields<T>::bits exact_code(float x) {
@@ -29,7 +27,8 @@ template <class T> ISOBIT_HD constexpr typename exact_fields<T>::bits exact_code
   constexpr uint32_t infinity = ((1u << f::exponent_bits) - 1) << f::mantissa_bits;
   uint32_t const magnitude = magnitude_bits(x);
   uint32_t const sign = sign_bit(x) ? 1u << (f::exponent_bits + f::mantissa_bits) : 0;
-  if (magnitude >= float_fields<float>::exponent) return magnitude == float_fields<float>::exponent ? infinity | sign : f::quiet_nan;
+  if (magnitude >= float_fields<float>::exponent)
+    return magnitude == float_fields<float>::exponent ? infinity | sign : f::quiet_nan;
   if constexpr (f::exponent_bits == wide::exponent_bits) {
     return (magnitude & ((1u << dropped) - 1)) == 0 ? (magnitude >> dropped) | sign : f::quiet_nan;
   } else {
@@ -42,22 +41,28 @@ template <class T> ISOBIT_HD constexpr typename exact_fields<T>::bits exact_code
     int const last = leading > f::mantissa_bits ? leading - f::mantissa_bits : 0;
     int const lost = last - at;
     if (leading < 0 || lost < 0 || lost > 63 || (p.significand & ((uint64_t(1) << lost) - 1)) != 0) return f::quiet_nan;
-    uint32_t const code = (static_cast<uint32_t>(last) << f::mantissa_bits) + static_cast<uint32_t>(p.significand >> lost);
+    uint32_t const code =
+        (static_cast<uint32_t>(last) << f::mantissa_bits) + static_cast<uint32_t>(p.significand >> lost);
     return code >= infinity ? f::quiet_nan : code | sign;
   }
 }
 
-template <class T> ISOBIT_HD constexpr typename exact_fields<T>::bits exact_bits(T x) { return exact_fields<T>::get(x); }
+template <class T> ISOBIT_HD constexpr typename exact_fields<T>::bits exact_bits(T x) {
+  return exact_fields<T>::get(x);
+}
 template <class T>
   requires(!ieee_float<T>)
 ISOBIT_HD constexpr typename exact_fields<T>::bits exact_bits(float x) {
   return exact_code<T>(x);
 }
 
-template <class T> ISOBIT_HD constexpr void deposit_bits(exact_state<exact_grid<T>>& s, typename exact_fields<T>::bits b) {
+template <class T>
+ISOBIT_HD constexpr void deposit_bits(exact_state<exact_grid<T>>& s, typename exact_fields<T>::bits b) {
   auto const p = split_bits<T>(b);
   if (!p.finite) {
-    s.flags = join_flags(s.flags, exact_number | (p.nan ? exact_nan : p.negative ? exact_minus_infinity : exact_plus_infinity));
+    s.flags = join_flags(s.flags, exact_number | (p.nan        ? exact_nan
+                                                  : p.negative ? exact_minus_infinity
+                                                               : exact_plus_infinity));
     return;
   }
   s.flags = join_flags(s.flags, p.significand == 0 && p.negative ? exact_minus_zero : exact_number);
@@ -72,7 +77,8 @@ struct exact_product_parts {
   bool finite;
 };
 template <class T>
-ISOBIT_HD constexpr exact_product_parts split_product(typename exact_fields<T>::bits a, typename exact_fields<T>::bits b) {
+ISOBIT_HD constexpr exact_product_parts split_product(typename exact_fields<T>::bits a,
+                                                      typename exact_fields<T>::bits b) {
   auto const p = split_bits<T>(a), q = split_bits<T>(b);
   bool const negative = p.negative != q.negative, zero = p.significand == 0 || q.significand == 0;
   exact_product_parts r{0, 0, exact_number, p.position + q.position, negative, p.finite && q.finite};
@@ -102,20 +108,21 @@ ISOBIT_HD constexpr void deposit_product_bits(exact_state<exact_product_grid<T>>
 
 //! The exact sum of `T` (float, double, f16, bf16, e5m2), rounded once, to the nearest `Result`, ties to even.
 //!
-//! The state is one integer as wide as the range of `T` and 2^headroom_log2 times it: float 56 bytes, double 280, f16 24,
-//! bf16 56 (see exact_state.hpp). Every deposit carries through at once, so there is nothing to renormalise, and adding
-//! is associative and commutative in every byte of the state. Should more than 2^headroom_log2 numbers of the largest
-//! size (at least 2^64; no caller gets there but by doubling a state some 80 times) exceed the integer, the result is NaN.
+//! The state is one integer as wide as the range of `T` and 2^headroom_log2 times it: float 56 bytes, double 280, f16
+//! 24, bf16 56 (see exact_state.hpp). Every deposit carries through at once, so there is nothing to renormalise, and
+//! adding is associative and commutative in every byte of the state. Should more than 2^headroom_log2 numbers of the
+//! largest size (at least 2^64; no caller gets there but by doubling a state some 80 times) exceed the integer, the
+//! result is NaN.
 //!
 //!     exact<float> acc;
 //!     exact<float>::state s{};                    // the sum of nothing
 //!     for (float v : values) acc.deposit(s, v);   // any order, any split: s + t merges
 //!     float sum = acc.finish(s);
 //!
-//! Special values: a NaN, or both infinities, give the canonical NaN; one infinity gives that infinity: the class of the
-//! plain IEEE sum of the same values where its partial sums are finite. Finite sums never overflow on the way; only the
-//! exact sum is rounded, to infinity where IEEE rounds it so. -0 alone (any number of them) gives -0; an exact zero from
-//! anything else, and the sum of nothing, +0.
+//! Special values: a NaN, or both infinities, give the canonical NaN; one infinity gives that infinity: the class of
+//! the plain IEEE sum of the same values where its partial sums are finite. Finite sums never overflow on the way; only
+//! the exact sum is rounded, to infinity where IEEE rounds it so. -0 alone (any number of them) gives -0; an exact zero
+//! from anything else, and the sum of nothing, +0.
 //!
 //! Narrow `T`: inputs come as float, as every load gives them; a float that is no value of `T` counts as NaN.
 //! Level: order-free, and all others. Cost of a deposit: about 20 integer operations; host arrays far less
@@ -171,9 +178,10 @@ template <class T, class Result = typename detail::exact_value<T>::type> struct 
 #endif
 };
 
-//! The exact sum of products a*b of `T` (float, double, f16, bf16), rounded once to the nearest `Result`. Products are exact integers
-//! too, so nothing underflows or overflows on the way. float 88 bytes, double 544. Special values: each product has
-//! the class and sign of the IEEE product (infinity times zero is NaN; products of zeros have signs), else as `exact`.
+//! The exact sum of products a*b of `T` (float, double, f16, bf16), rounded once to the nearest `Result`. Products are
+//! exact integers too, so nothing underflows or overflows on the way. float 88 bytes, double 544. Special values: each
+//! product has the class and sign of the IEEE product (infinity times zero is NaN; products of zeros have signs), else
+//! as `exact`.
 //!
 //!     float d = reduce(host(), n, [=](size_t i) { return factors<float>{x[i], y[i]}; }, exact_dot<float>{});
 //!

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Exact sums of long runs on a host: one 64-bit counter for each sign and exponent, so that an element costs one addition
-//! in memory and no branch. The counters go into the state before they can overflow.
+//! Exact sums of long runs on a host: one 64-bit counter for each sign and exponent, so that an element costs one
+//! addition in memory and no branch. The counters go into the state before they can overflow.
 #pragma once
 
 #include <isobit/accum/exact_state.hpp>
@@ -11,8 +11,8 @@ namespace isobit::inline bits1::detail {
 
 //! Bins by the upper bits of the code: sign and exponent. A bin holds the sum of its mantissas and, from bit 44 on, how
 //! many there were: for each, the implicit one is added when the bin is emptied. So special values, subnormal numbers
-//! and zeros need no case of their own. Mantissas of more than 24 bits are cut: `low` has the sum of their lower 32 bits.
-//! A bin takes 2^20 - 1 deposits; `deposit_by_bins` empties after `capacity`.
+//! and zeros need no case of their own. Mantissas of more than 24 bits are cut: `low` has the sum of their lower 32
+//! bits. A bin takes 2^20 - 1 deposits; `deposit_by_bins` empties after `capacity`.
 template <class T> struct exact_bins {
   using f = exact_fields<T>;
   using bits = typename f::bits;
@@ -54,14 +54,17 @@ template <class T> struct exact_bins {
       bool any = sum != 0;
       if constexpr (wide) any = any || t.low != 0;
       if (e == top) {
-        s.flags = join_flags(s.flags, exact_number | (any ? exact_nan : negative ? exact_minus_infinity : exact_plus_infinity));
+        s.flags = join_flags(s.flags, exact_number | (any        ? exact_nan
+                                                      : negative ? exact_minus_infinity
+                                                                 : exact_plus_infinity));
       } else if (e == 0 && !any) {
         s.flags = join_flags(s.flags, negative ? exact_minus_zero : exact_number);
       } else {
         s.flags = join_flags(s.flags, exact_number);
         uint64_t const ones = e != 0 ? deposits : 0;
         if constexpr (wide) {
-          uint64_t const upper = sum + (ones << (f::mantissa_bits - 32)) + (t.low >> 32); // in units of 2^32; below 2^45
+          uint64_t const upper =
+              sum + (ones << (f::mantissa_bits - 32)) + (t.low >> 32); // in units of 2^32; below 2^45
           add_shifted<3>(s, e != 0 ? e - 1 : 0, (upper << 32) | static_cast<uint32_t>(t.low), upper >> 32, negative);
         } else {
           add_shifted<2>(s, e != 0 ? e - 1 : 0, sum + (ones << f::mantissa_bits), 0, negative);

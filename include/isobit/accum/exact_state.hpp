@@ -87,7 +87,8 @@ ISOBIT_HD constexpr void multiply_wide(uint64_t a, uint64_t b, uint64_t& low, ui
 template <class T> struct exact_grid {
   static constexpr int lowest = 1 - detail::exact_fields<T>::bias - detail::exact_fields<T>::mantissa_bits;
   static constexpr int significand_bits = detail::exact_fields<T>::mantissa_bits + 1;
-  static constexpr int number_bits = (1 << detail::exact_fields<T>::exponent_bits) - 2 + detail::exact_fields<T>::mantissa_bits;
+  static constexpr int number_bits =
+      (1 << detail::exact_fields<T>::exponent_bits) - 2 + detail::exact_fields<T>::mantissa_bits;
   static constexpr int words = (number_bits + 64 + 63) / 64;
   static constexpr int headroom_bits = 64 * words - 1 - number_bits;
 };
@@ -118,8 +119,8 @@ ISOBIT_HD constexpr uint64_t join_flags(uint64_t a, uint64_t b) {
 } // namespace detail
 
 //! An exact sum: the integer `word` (two's complement, little end first) times 2^Grid::lowest, and `flags`.
-//! `exact_state<Grid>{}` is the sum of nothing, and adding it changes nothing. Addition is associative and commutative in
-//! every byte: equal inputs in any order and grouping give states of equal bytes. No padding.
+//! `exact_state<Grid>{}` is the sum of nothing, and adding it changes nothing. Addition is associative and commutative
+//! in every byte: equal inputs in any order and grouping give states of equal bytes. No padding.
 template <class Grid> struct exact_state {
   using grid = Grid;
   uint64_t word[Grid::words];
@@ -149,7 +150,8 @@ namespace detail {
 
 // Adds (-1)^negative * (low + 2^64 high) * 2^position. `Parts`: words that the shifted number takes, 2 or 3.
 template <int Parts, class Grid>
-ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, uint64_t low, uint64_t high, bool negative) {
+ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, uint64_t low, uint64_t high,
+                                     bool negative) {
   constexpr int top = Grid::words - 1;
   static_assert(Parts == 2 || Parts == 3);
   static_assert((Grid::number_bits - 1) / 64 + 1 <= top, "a number's words lie below the top one");
@@ -168,7 +170,8 @@ ISOBIT_HD constexpr void add_shifted(exact_state<Grid>& s, uint32_t position, ui
     uint32_t const sign = static_cast<uint32_t>(flip);
     uint64_t const moved = low << (position % 32);
     uint32_t const upper = position % 32 == 0 ? 0 : static_cast<uint32_t>(low >> (64 - position % 32));
-    uint32_t const digit[3] = {static_cast<uint32_t>(moved) ^ sign, static_cast<uint32_t>(moved >> 32) ^ sign, upper ^ sign};
+    uint32_t const digit[3] = {static_cast<uint32_t>(moved) ^ sign, static_cast<uint32_t>(moved >> 32) ^ sign,
+                               upper ^ sign};
     ISOBIT_UNROLL
     for (int k = 0; k <= top; ++k) {
       uint64_t both = 0;
@@ -264,10 +267,10 @@ template <class R, class Grid> ISOBIT_HD constexpr R round_state(exact_state<Gri
 
 } // namespace detail
 
-//! The one state for the value of `s`, to be stored, compared and fingerprinted: equal values have equal bytes, and what
-//! cannot be told apart by adding more has the same canonical form. NaN (a NaN, both infinities, exhausted headroom)
-//! forgets all else, an infinity its finite part, a number its zeros. Three zeros stay apart, for -0 is their difference:
-//! the sum of nothing, -0 alone, and +0.
+//! The one state for the value of `s`, to be stored, compared and fingerprinted: equal values have equal bytes, and
+//! what cannot be told apart by adding more has the same canonical form. NaN (a NaN, both infinities, exhausted
+//! headroom) forgets all else, an infinity its finite part, a number its zeros. Three zeros stay apart, for -0 is their
+//! difference: the sum of nothing, -0 alone, and +0.
 template <class Grid> ISOBIT_HD constexpr exact_state<Grid> canonical(exact_state<Grid> s) {
   constexpr uint64_t both = exact_plus_infinity | exact_minus_infinity;
   uint64_t special = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Exact sums that many threads add to at once, in any order, with integer atomics only: `exact_cell` in shared or global
-//! memory. On a GPU, on the simulator, and for threads of a host program. Not yet run on a GPU.
+//! Exact sums that many threads add to at once, in any order, with integer atomics only: `exact_cell` in shared or
+//! global memory. On a GPU, on the simulator, and for threads of a host program. Not yet run on a GPU.
 #pragma once
 
 #include <isobit/accum/exact.hpp>
@@ -9,18 +9,19 @@
 
 namespace isobit::inline bits1 {
 
-//! An exact sum as 32-bit digits in signed 64-bit limbs: sum of limb[i] * 2^(32 i + Grid::lowest). A deposit adds to the
-//! few limbs that it touches and carries nothing. All bytes zero (`exact_cell<Grid>{}`, or cudaMemset) is the
+//! An exact sum as 32-bit digits in signed 64-bit limbs: sum of limb[i] * 2^(32 i + Grid::lowest). A deposit adds to
+//! the few limbs that it touches and carries nothing. All bytes zero (`exact_cell<Grid>{}`, or cudaMemset) is the
 //! sum of nothing.
 //!
 //! Headroom: a limb stays within +-2^62 but for what threads are adding just now. Each access adds less than 2^32 to a
 //! limb, and sees from the old value that it returns whether the limb has left the band; the thread that sees it takes
-//! the whole limb (an exchange with 0), gives its low digit back, and carries the rest into the next limb, before it does
-//! anything else. So a limb is first looked at after at least 2^30 deposits, whoever made them; it could only wrap
+//! the whole limb (an exchange with 0), gives its low digit back, and carries the rest into the next limb, before it
+//! does anything else. So a limb is first looked at after at least 2^30 deposits, whoever made them; it could only wrap
 //! if 2^30 threads were between their addition and their look at once, which no device can hold. Nobody counts, and
 //! nothing depends on the caller. Every step keeps the sum of all limbs and of what threads have in hand: when all have
 //! finished, the value is exact, whatever the order.
-//! The top limb carries nowhere: where it leaves the band, NaN is set (more than 2^(headroom_log2 - 1) of the largest number).
+//! The top limb carries nowhere: where it leaves the band, NaN is set (more than 2^(headroom_log2 - 1) of the largest
+//! number).
 template <class Grid> struct exact_cell {
   static constexpr int limbs = 2 * Grid::words - 1; // the top limb is two digits wide
   uint64_t limb[limbs];
@@ -102,9 +103,9 @@ ISOBIT_HD void atomic_shifted(exact_cell<Grid>* cell, uint32_t position, uint64_
   ISOBIT_UNROLL
   for (int j = 0; j < (Bits + 31 + 31) / 32; ++j) {
     int const from = 32 * j - shift; // -31 .. 128
-    uint64_t const bits = from < 0    ? low << -from
-                          : from == 0 ? low
-                          : from < 64 ? (low >> from) | (high << (64 - from))
+    uint64_t const bits = from < 0     ? low << -from
+                          : from == 0  ? low
+                          : from < 64  ? (low >> from) | (high << (64 - from))
                           : from < 128 ? high >> (from - 64)
                                        : 0;
     uint64_t const digit = static_cast<uint32_t>(bits);
@@ -115,17 +116,21 @@ ISOBIT_HD void atomic_shifted(exact_cell<Grid>* cell, uint32_t position, uint64_
 } // namespace detail
 
 //! Adds one input of the accumulator to a cell that other threads add to: two 64-bit atomics for float, f16 and bf16,
-//! three for double (fewer where a digit is zero), and a read of the flags. Relaxed: a barrier, or the end of the kernel,
-//! makes the cell readable. Level: order-free.
+//! three for double (fewer where a digit is zero), and a read of the flags. Relaxed: a barrier, or the end of the
+//! kernel, makes the cell readable. Level: order-free.
 template <class T, class R>
 ISOBIT_HD void atomic_deposit(exact<T, R> const&, exact_cell<exact_grid<T>>* cell, typename exact<T, R>::input x,
                               source_line where = source_line::here()) {
   auto const p = detail::split_bits<T>(detail::exact_bits<T>(x));
   if (!p.finite)
-    return detail::atomic_flags(
-        cell, exact_number | (p.nan ? exact_nan : p.negative ? exact_minus_infinity : exact_plus_infinity), where);
+    return detail::atomic_flags(cell,
+                                exact_number | (p.nan        ? exact_nan
+                                                : p.negative ? exact_minus_infinity
+                                                             : exact_plus_infinity),
+                                where);
   detail::atomic_flags(cell, p.significand == 0 && p.negative ? exact_minus_zero : exact_number, where);
-  detail::atomic_shifted<detail::exact_fields<T>::mantissa_bits + 1>(cell, p.position, p.significand, 0, p.negative, where);
+  detail::atomic_shifted<detail::exact_fields<T>::mantissa_bits + 1>(cell, p.position, p.significand, 0, p.negative,
+                                                                     where);
 }
 
 //! The same for the exact product of two factors.
@@ -135,13 +140,15 @@ ISOBIT_HD void atomic_deposit(exact_dot<T, R> const&, exact_cell<exact_product_g
   auto const p = detail::split_product<T>(detail::exact_bits<T>(x.a), detail::exact_bits<T>(x.b));
   detail::atomic_flags(cell, p.flags, where);
   if (p.finite)
-    detail::atomic_shifted<2 * (detail::exact_fields<T>::mantissa_bits + 1)>(cell, p.position, p.low, p.high, p.negative, where);
+    detail::atomic_shifted<2 * (detail::exact_fields<T>::mantissa_bits + 1)>(cell, p.position, p.low, p.high,
+                                                                             p.negative, where);
 }
 
-//! Adds a whole state to a cell: at most `limbs` atomics. The usual way for a block: its threads fold into one state (or
-//! deposit into a cell in shared memory), and one thread merges it into the cell in global memory.
+//! Adds a whole state to a cell: at most `limbs` atomics. The usual way for a block: its threads fold into one state
+//! (or deposit into a cell in shared memory), and one thread merges it into the cell in global memory.
 template <class Grid>
-ISOBIT_HD void atomic_merge(exact_cell<Grid>* cell, exact_state<Grid> const& s, source_line where = source_line::here()) {
+ISOBIT_HD void atomic_merge(exact_cell<Grid>* cell, exact_state<Grid> const& s,
+                            source_line where = source_line::here()) {
   constexpr int top = Grid::words - 1;
   if (s.flags == 0) return; // the sum of nothing
   bool const fits = detail::in_band(s.word[top]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Accumulators in other libraries' reductions: function objects for Thrust, CUB and the standard algorithms, and a user
-//! operator for MPI. None of those libraries is included.
+//! Accumulators in other libraries' reductions: function objects for Thrust, CUB and the standard algorithms, and a
+//! user operator for MPI. None of those libraries is included.
 #pragma once
 
 #include <isobit/accum/exact.hpp>
@@ -10,7 +10,8 @@ namespace isobit::inline bits1 {
 
 //! x -> the state of x alone; for transform iterators and `transform_reduce`.
 //!
-//!     auto s = thrust::transform_reduce(first, last, lifted<exact<float>>{}, exact<float>::state{}, merged<exact<float>>{});
+//!     auto s = thrust::transform_reduce(first, last, lifted<exact<float>>{}, exact<float>::state{},
+//!                                       merged<exact<float>>{});
 //!     float sum = exact<float>{}.finish(s);
 template <accumulator A> struct lifted {
   A acc{};
@@ -21,7 +22,8 @@ template <accumulator A> struct lifted {
 //! anywhere: only order-free accumulators give the same bits then, and `state{}` is the initial value.
 template <order_free_accumulator A> struct merged {
   A acc{};
-  ISOBIT_HD constexpr typename A::state operator()(typename A::state const& left, typename A::state const& right) const {
+  ISOBIT_HD constexpr typename A::state operator()(typename A::state const& left,
+                                                   typename A::state const& right) const {
     return acc.combine(left, right);
   }
 };
@@ -33,8 +35,8 @@ template <accumulator A> struct finished {
 };
 
 #if !defined(__CUDACC_RTC__)
-//! An MPI user operator over arrays of states: `inout[i] = in[i] + inout[i]`. The instance for MPI's type has exactly the
-//! type MPI_User_function. The states are sent as bytes (they have no padding), all ranks of one byte order:
+//! An MPI user operator over arrays of states: `inout[i] = in[i] + inout[i]`. The instance for MPI's type has exactly
+//! the type MPI_User_function. The states are sent as bytes (they have no padding), all ranks of one byte order:
 //!
 //!     using acc = exact<double>;
 //!     MPI_Datatype type;  MPI_Type_contiguous(sizeof(acc::state), MPI_BYTE, &type);  MPI_Type_commit(&type);

@@ -10,11 +10,16 @@
 #include <isobit/order/interpret.hpp>
 #include <isobit/scan.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/invariant.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +28,9 @@ namespace {
 using isobit::compensated;
 using isobit::host;
 using isobit::plain;
-using order_test::same;
+using isobit::testing::bits_equal;
+namespace simt = isobit::simt;
+namespace testing = isobit::testing;
 
 template <class Acc, class Load> auto prefix(std::uint64_t length, Load const& load, Acc const& acc) {
   return acc.finish(isobit::interpret<isobit::tree>(length, load, acc));
@@ -68,11 +75,6 @@ std::vector<float> floats(std::size_t n, std::uint64_t seed = 0) {
   for (std::size_t i = 0; i < n; ++i) x[i] = order_test::float_at(seed + i);
   return x;
 }
-template <class T> auto bits_of(std::vector<T> const& x) {
-  std::vector<isobit::float_bits<T>> b;
-  for (T v : x) b.push_back(isobit::to_bits(v));
-  return b;
-}
 template <class T, class Acc = plain<T>> std::vector<T> host_scan(std::vector<T> const& x, Acc const& acc = {}) {
   std::vector<T> out(x.size());
   isobit::inclusive_scan(host(), x.data(), x.size(), out.data(), acc);
@@ -111,10 +113,10 @@ TEST_CASE("host and thread: every prefix of every length to 300, for every opera
       isobit::inclusive_scan(isobit::thread{}, n, load, t.store(), acc);
       REQUIRE(h.once());
       REQUIRE(t.once());
-      for (std::uint64_t i = 0; i < n; ++i) {
-        REQUIRE(same(h.value[i], wanted[i]));
-        REQUIRE(same(t.value[i], wanted[i]));
-      }
+      if (n == 0) continue;
+      std::span const first(wanted.data(), n);
+      REQUIRE(bits_equal(h.value, first));
+      REQUIRE(bits_equal(t.value, first));
     }
   });
 }
@@ -128,11 +130,11 @@ TEST_CASE("host: long arrays, one thread and executors, sampled prefixes") {
       isobit::inclusive_scan(host(isobit::threads(3), 1000), n, load, many.store(), acc);
       REQUIRE(one.once());
       REQUIRE(many.once());
-      for (std::uint64_t i = 0; i < n; ++i) REQUIRE(same(one.value[i], many.value[i]));
+      REQUIRE(bits_equal(one.value, many.value));
       order_test::dice dice(n);
       for (int k = 0; k < 40; ++k) {
         auto const i = k == 0 ? n - 1 : dice(0, n - 1);
-        REQUIRE(same(one.value[i], prefix(i + 1, load, acc)));
+        REQUIRE(bits_equal(one.value[i], prefix(i + 1, load, acc)));
       }
     }
   });
@@ -164,7 +166,7 @@ TEST_CASE_TEMPLATE("host: arrays on vector registers equal element by element, s
       isobit::inclusive_scan(
           isobit::thread{}, n, [&](std::size_t i) { return isobit::decode_element(x[first + i]); },
           [&](std::size_t i, value r) { slow[i] = r; }, acc);
-      REQUIRE(bits_of(fast) == bits_of(slow));
+      if (n > 0) REQUIRE(bits_equal(fast, slow));
     };
     for (std::size_t n = 0; n <= 300; ++n) {
       check(n, n, plain<value>{});
@@ -192,10 +194,10 @@ TEST_CASE("the golden prefixes of P4016, and the control that std::inclusive_sca
   CHECK(differs > 4);
   std::vector<float> shared(x.size());
   isobit::inclusive_scan(host(isobit::threads(4)), x.data(), x.size(), shared.data());
-  CHECK(bits_of(shared) == bits_of(out));
+  CHECK(bits_equal(shared, out));
   // In place.
   isobit::inclusive_scan(host(), x.data(), x.size(), x.data());
-  CHECK(bits_of(x) == bits_of(out));
+  CHECK(bits_equal(x, out));
 }
 
 TEST_CASE("B01 and B02: inner prefixes equal reductions; compensated totals are right") {
@@ -210,21 +212,19 @@ TEST_CASE("B01 and B02: inner prefixes equal reductions; compensated totals are 
   order_test::dice dice(1);
   for (int k = 0; k < 300; ++k) {
     auto const i = k == 0 ? 38400 : dice(0, x.size() - 1);
-    REQUIRE(isobit::to_bits(plain_out[i]) == isobit::to_bits(isobit::reduce(host(), x.data(), i + 1)));
-    REQUIRE(isobit::to_bits(fine[i]) == isobit::to_bits(isobit::reduce(host(), x.data(), i + 1, compensated<float>{})));
+    REQUIRE(bits_equal(plain_out[i], isobit::reduce(host(), x.data(), i + 1)));
+    REQUIRE(bits_equal(fine[i], isobit::reduce(host(), x.data(), i + 1, compensated<float>{})));
   }
   CHECK(host_scan(std::vector<double>(250000, 0.1), compensated<double>{}).back() == 25000.0);
 }
 
 TEST_CASE("B08, B09, B10: special values in scans") {
   float const inf = std::numeric_limits<float>::infinity(), big = std::numeric_limits<float>::max();
-  auto const nan = isobit::float_fields<float>::quiet_nan;
-  CHECK(bits_of(host_scan(std::vector<float>{-0.f, -0.f, 0.f, -0.f})) ==
-        std::vector<std::uint32_t>{0x80000000u, 0x80000000u, 0, 0});
-  CHECK(bits_of(host_scan(std::vector<float>{inf, 4, -inf, 1})) ==
-        std::vector<std::uint32_t>{0x7f800000u, 0x7f800000u, nan, nan});
-  CHECK(bits_of(host_scan(std::vector<float>{big, big, -big, -big})) ==
-        std::vector<std::uint32_t>{isobit::to_bits(big), 0x7f800000u, 0x7f800000u, nan});
+  float const nan = isobit::from_bits<float>(isobit::float_fields<float>::quiet_nan);
+  using list = std::vector<float>;
+  CHECK(bits_equal(host_scan(list{-0.f, -0.f, 0.f, -0.f}), list{-0.f, -0.f, 0.f, 0.f}));
+  CHECK(bits_equal(host_scan(list{inf, 4, -inf, 1}), list{inf, inf, nan, nan}));
+  CHECK(bits_equal(host_scan(list{big, big, -big, -big}), list{big, inf, inf, nan}));
   // A special value at each position: what comes before is untouched, everything after has the class of the sum.
   for (std::size_t p = 0; p < 70; ++p) {
     auto x = floats(70);
@@ -233,7 +233,7 @@ TEST_CASE("B08, B09, B10: special values in scans") {
     for (auto const& out : {host_scan(x), host_scan(x, compensated<float>{})})
       for (std::size_t i = p; i < 70; ++i) REQUIRE(isobit::to_bits(out[i]) == 0x7f800000u);
     auto const after = host_scan(x);
-    for (std::size_t i = 0; i < p; ++i) REQUIRE(isobit::to_bits(after[i]) == isobit::to_bits(before[i]));
+    for (std::size_t i = 0; i < p; ++i) REQUIRE(bits_equal(after[i], before[i]));
   }
 }
 
@@ -254,27 +254,33 @@ TEST_CASE("simulated tiles and blocks of any width equal the host") {
     using accumulator = std::remove_cvref_t<decltype(acc)>;
     using load_type = std::remove_cvref_t<decltype(load)>;
     using result = typename accumulator::result;
+    auto const run = [&](auto const& kernel, std::uint64_t n, std::uint64_t results, simt::config const& c) {
+      auto out = testing::filled<result>(results + 1, 0xa5); // one element beyond, to be left alone
+      simt::launch(c, kernel, n, load, out.data(), acc);
+      return out;
+    };
     for (std::uint64_t n : {0u, 1u, 2u, 31u, 32u, 33u, 129u, 1000u, 2049u}) {
-      std::vector<result> wanted(n), out(n + n / 2);
+      CAPTURE(n);
+      auto wanted = testing::filled<result>(n + 1, 0xa5);
       isobit::inclusive_scan(
           host(), n, load, [&](std::uint64_t i, result const& r) { wanted[i] = r; }, acc);
-      auto const check = [&] {
-        for (std::uint64_t i = 0; i < out.size(); ++i) REQUIRE(same(out[i], wanted[i < n ? i : i - n]));
+      auto twice = wanted; // the whole, then its first half
+      twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(n), wanted.begin(),
+                   wanted.begin() + static_cast<std::ptrdiff_t>(n / 2));
+      std::vector<isobit::uint32_t> widths{1, 7, 31, 32, 64, 96, 100};
+      if (n <= 33 || n >= 2049) widths.insert(widths.end(), {256, 1000, 1024});
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            return run(block_scan_kernel<1024, load_type, accumulator>, n, n + n / 2, c);
+          },
+          [&] { return twice; }, {.blocks = widths, .grids = {1}, .schedules = 3, .seed = n}));
+      auto const tiles = [&](auto const& kernel, isobit::uint32_t width) {
+        CHECK(testing::same_as_host([&](simt::config const& c) { return run(kernel, n, n, c); }, [&] { return wanted; },
+                                    {.blocks = {width}, .grids = {1}, .schedules = 3}));
       };
-      for (std::uint32_t width : {1u, 7u, 31u, 32u, 64u, 96u, 100u, 256u, 1000u, 1024u}) {
-        if (width >= 256 && n > 33 && n < 2049) continue;
-        std::fill(out.begin(), out.end(), result{});
-        isobit::simt::launch({.grid = {1}, .block = {width}, .seed = n + width},
-                             block_scan_kernel<1024, load_type, accumulator>, n, load, out.data(), acc);
-        check();
-      }
-      out.resize(n);
-      isobit::simt::launch(1, 32, scan_kernel<isobit::tile<32>, load_type, accumulator>, n, load, out.data(), acc);
-      check();
-      isobit::simt::launch(1, 8, scan_kernel<isobit::tile<8>, load_type, accumulator>, n, load, out.data(), acc);
-      check();
-      isobit::simt::launch(1, 1, scan_kernel<isobit::tile<1>, load_type, accumulator>, n, load, out.data(), acc);
-      check();
+      tiles(scan_kernel<isobit::tile<32>, load_type, accumulator>, 32);
+      tiles(scan_kernel<isobit::tile<8>, load_type, accumulator>, 8);
+      tiles(scan_kernel<isobit::tile<1>, load_type, accumulator>, 1);
     }
   });
 }
@@ -305,32 +311,30 @@ void check_segmented_kernels(std::vector<T> const& x, std::vector<std::int64_t> 
   using store = isobit::detail::results<T>;
   using load = isobit::contiguous<T>;
   std::uint64_t const segments = offsets.size() - 1;
-  auto const wanted_bits = bits_of(wanted);
-  // One element more in front, so that the second half of the runs reads and writes misaligned arrays.
-  std::vector<T> moved(x.size() + 4, elsewhere), out(x.size() + 4);
-  for (std::size_t shift : {0u, 1u}) {
-    std::copy(x.begin(), x.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
-    for (std::uint32_t width : {32u, 64u, 96u, 100u, 256u, 1000u, 1024u})
-      for (std::uint32_t grid : {1u, 3u}) {
-        if (width >= 256 && grid == 1) continue;
-        auto const seed = width + grid + shift;
-        for (bool by_block : {true, false}) {
-          std::fill(out.begin(), out.end(), elsewhere);
-          isobit::simt::config const geometry{.grid = {grid}, .block = {width}, .seed = seed};
-          load const in{moved.data() + shift};
-          store const result{out.data() + shift};
-          if (by_block)
-            isobit::simt::launch(geometry,
-                                 isobit::device::segmented_scan_by_block_kernel<1024, load, std::int64_t, store, Acc>,
-                                 in, offsets.data(), segments, result, acc);
-          else
-            isobit::simt::launch(geometry,
-                                 isobit::device::segmented_scan_by_tile_kernel<32, load, std::int64_t, store, Acc>, in,
-                                 offsets.data(), segments, result, acc);
-          auto const from = out.begin() + static_cast<std::ptrdiff_t>(shift);
-          REQUIRE(bits_of(std::vector<T>(from, from + static_cast<std::ptrdiff_t>(x.size()))) == wanted_bits);
-        }
-      }
+  // Arrays that begin at a vector's boundary, and others that do not; one element beyond is left alone.
+  for (std::size_t shift : {std::size_t(0), sizeof(T)}) {
+    testing::placed<T> const in(x, shift);
+    auto expected = wanted;
+    expected.push_back(elsewhere);
+    for (bool by_block : {true, false}) {
+      auto const kernel = [&](simt::config const& c) {
+        testing::placed<T> out(std::vector<T>(x.size() + 1, elsewhere), shift);
+        if (by_block)
+          simt::launch(c, isobit::device::segmented_scan_by_block_kernel<1024, load, std::int64_t, store, Acc>,
+                       load{in.data()}, offsets.data(), segments, store{out.data()}, acc);
+        else
+          simt::launch(c, isobit::device::segmented_scan_by_tile_kernel<32, load, std::int64_t, store, Acc>,
+                       load{in.data()}, offsets.data(), segments, store{out.data()}, acc);
+        return std::vector<T>(out.begin(), out.end());
+      };
+      auto const reference = [&] { return expected; };
+      CAPTURE(shift);
+      CAPTURE(by_block);
+      REQUIRE(testing::same_as_host(kernel, reference,
+                                    {.blocks = {32, 64, 96, 100}, .grids = {1, 3}, .schedules = 3, .seed = shift}));
+      REQUIRE(testing::same_as_host(kernel, reference,
+                                    {.blocks = {256, 1000, 1024}, .grids = {3}, .schedules = 3, .seed = shift}));
+    }
   }
 }
 } // namespace
@@ -340,16 +344,16 @@ TEST_CASE("segments of all lengths: host, executor and simulated kernels equal e
   auto x = floats(static_cast<std::size_t>(offsets.back()) + 9);
   auto const wanted = one_by_one(x, offsets, -7.f);
   auto const out = segmented(x, offsets, -7.f);
-  CHECK(bits_of(out) == bits_of(wanted));
+  CHECK(bits_equal(out, wanted));
   std::vector<float> jobs(x.size(), -7.f);
   isobit::segmented_inclusive_scan(host(isobit::threads(3)), x.data(), x.size(), offsets.data(), offsets.size() - 1,
                                    jobs.data());
-  CHECK(bits_of(jobs) == bits_of(wanted));
+  CHECK(bits_equal(jobs, wanted));
   check_segmented_kernels(x, offsets, wanted, -7.f, plain<float>{});
   // NaN neighbours change nothing: nothing outside of a segment is read.
   for (std::size_t i = 0; i < 5; ++i) x[i] = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t i = x.size() - 9; i < x.size(); ++i) x[i] = std::numeric_limits<float>::quiet_NaN();
-  CHECK(bits_of(segmented(x, offsets, -7.f)) == bits_of(wanted));
+  CHECK(bits_equal(segmented(x, offsets, -7.f), wanted));
 }
 
 TEST_CASE("compensated segments in simulated kernels") {
@@ -357,7 +361,7 @@ TEST_CASE("compensated segments in simulated kernels") {
   std::vector<double> x(static_cast<std::size_t>(offsets.back()));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = (i % 3 ? 1.0 : -1.0) * std::ldexp(1.0, int(i * 7 % 60));
   auto const wanted = one_by_one(x, offsets, 0.0, compensated<double>{});
-  CHECK(bits_of(segmented(x, offsets, 0.0, compensated<double>{})) == bits_of(wanted));
+  CHECK(bits_equal(segmented(x, offsets, 0.0, compensated<double>{}), wanted));
   check_segmented_kernels(x, offsets, wanted, 0.0, compensated<double>{});
 }
 
@@ -365,29 +369,44 @@ TEST_CASE("2049 segments of length 1, and a segment count that no width divides"
   std::vector<std::int64_t> offsets(2050);
   std::iota(offsets.begin(), offsets.end(), 0);
   auto const x = floats(2049);
-  std::vector<float> out(x.size());
-  isobit::simt::launch({.grid = {3}, .block = {96}, .seed = 5},
-                       isobit::device::segmented_scan_by_tile_kernel<32, isobit::contiguous<float>, std::int64_t,
-                                                                     isobit::detail::results<float>, plain<float>>,
-                       isobit::contiguous<float>{x.data()}, offsets.data(), std::uint64_t(2049),
-                       isobit::detail::results<float>{out.data()}, plain<float>{});
-  CHECK(bits_of(out) == bits_of(x));
+  auto const kernel = [&](simt::config const& c) {
+    auto out = testing::filled<float>(x.size(), 0xff);
+    simt::launch(c,
+                 isobit::device::segmented_scan_by_tile_kernel<32, isobit::contiguous<float>, std::int64_t,
+                                                               isobit::detail::results<float>, plain<float>>,
+                 isobit::contiguous<float>{x.data()}, offsets.data(), std::uint64_t(2049),
+                 isobit::detail::results<float>{out.data()}, plain<float>{});
+    return out;
+  };
+  CHECK(testing::same_as_host(kernel, [&] { return x; }, {.blocks = {96}, .grids = {3}, .seed = 5}));
 }
 
 TEST_CASE("law 4: moving a segment and changing its neighbours changes nothing") {
   auto const segment = floats(5000, 77);
-  auto const alone = bits_of(host_scan(segment));
+  auto const alone = host_scan(segment);
   for (std::int64_t before : {0, 1, 31, 1023, 4097}) {
     auto x = floats(static_cast<std::size_t>(before) + 5000 + 100, static_cast<std::uint64_t>(before));
     std::copy(segment.begin(), segment.end(), x.begin() + before);
     auto const total = static_cast<std::int64_t>(x.size());
     auto const out = segmented(x, {0, before, before + 5000, total}, 0.f);
-    CHECK(bits_of(std::vector<float>(out.begin() + before, out.begin() + before + 5000)) == alone);
+    CHECK(bits_equal(std::span(out).subspan(static_cast<std::size_t>(before), 5000), alone));
     // Control: without the segment's own start its bits do move (unless it stands first).
     auto const unsegmented = host_scan(x);
-    CHECK((bits_of(std::vector<float>(unsegmented.begin() + before, unsegmented.begin() + before + 5000)) == alone) ==
+    CHECK(bool(bits_equal(std::span(unsegmented).subspan(static_cast<std::size_t>(before), 5000), alone)) ==
           (before == 0));
   }
+}
+
+TEST_CASE("law 4: whatever the neighbours hold") {
+  auto const segment = floats(700, 78);
+  CHECK(testing::neighbour_invariant([&](testing::neighbours const& n) {
+    auto const x = n.surround(segment, 700);
+    auto const first = static_cast<std::int64_t>(n.before * 700);
+    return n.mine(segmented(x, {0, first, first + 700, static_cast<std::int64_t>(x.size())}, 0.f), 700);
+  }));
+  // Control: in one scan of everything they do matter.
+  CHECK_FALSE(testing::neighbour_invariant(
+      [&](testing::neighbours const& n) { return n.mine(host_scan(n.surround(segment, 700)), 700); }));
 }
 
 TEST_CASE("sizes past 2^32, by generated elements: the last prefixes of a chunk far out") {

@@ -6,6 +6,7 @@
 
 #include <cfenv>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 namespace {
@@ -36,7 +37,7 @@ template <class Recipe> block_result quantize_one(std::vector<float> const& x) {
   typename Recipe::element direct[32];
   std::memcpy(values, x.data(), sizeof values);
   CHECK(quantize_block(thread{}, Recipe{}, values, direct) == scale);
-  CHECK(std::memcmp(direct, codes.data(), sizeof direct) == 0);
+  CHECK(bits_equal(direct, codes));
   static char const digits[] = "0123456789abcdef";
   std::string hex;
   for (auto c : codes) hex += {digits[c.bits >> 4], digits[c.bits & 15]};
@@ -227,11 +228,11 @@ template <class Recipe, class T> void against_reference(uint64_t rows, uint64_t 
     guarded<typename Recipe::element> codes(want.codes.size(), fill);
     guarded<e8m0> scales(want.scales.size(), fill);
     quantize(host(), Recipe{}, x.data() + misalign, rows, cols, codes.data(), scales.data());
-    CHECK(same_bits(codes.values(), want.codes));
-    CHECK(same_bits(scales.values(), want.scales));
+    CHECK(bits_equal(codes.values(), want.codes));
+    CHECK(bits_equal(scales.values(), want.scales));
     guarded<float> back(values.size(), fill);
     dequantize(host(), Recipe{}, codes.data(), scales.data(), rows, cols, back.data());
-    CHECK(same_bits(back.values(), values));
+    CHECK(bits_equal(back.values(), values));
     CHECK((codes.guards_untouched() && scales.guards_untouched() && back.guards_untouched()));
   }
 }
@@ -373,7 +374,7 @@ TEST_CASE("a block knows nothing of its neighbours") {
     std::vector<e8m0> scales(9);
     quantize(host(), rceil_e4m3{}, matrix.data(), 3, 96, codes.data(), scales.data());
     CHECK(scales[4] == scale);
-    CHECK(std::memcmp(&codes[128], alone, 32) == 0);
+    CHECK(bits_equal(std::span(codes).subspan(128, 32), alone));
   }
 }
 
@@ -388,8 +389,8 @@ TEST_CASE("any executor gives the same bits") {
     std::vector<e4m3> codes(x.size());
     std::vector<e8m0> scales(want.scales.size());
     quantize(host(backwards, grain), rceil_e4m3{}, x.data(), rows, cols, codes.data(), scales.data());
-    CHECK(same_bits(codes, want.codes));
-    CHECK(same_bits(scales, want.scales));
+    CHECK(bits_equal(codes, want.codes));
+    CHECK(bits_equal(scales, want.scales));
   }
 }
 
@@ -462,17 +463,17 @@ TEST_CASE("flush-to-zero and other rounding modes at entry change nothing; they 
     unsigned const after = __builtin_ia32_stmxcsr();
     __builtin_ia32_ldmxcsr(before);
     CHECK((after & 0xffc0u) == (mode & 0xffc0u));
-    CHECK(same_bits(codes, want.codes));
-    CHECK(same_bits(scales, want.scales));
-    CHECK(same_bits(values, clean));
+    CHECK(bits_equal(codes, want.codes));
+    CHECK(bits_equal(scales, want.scales));
+    CHECK(bits_equal(values, clean));
     CHECK(scale == want.scales[0]);
-    CHECK(std::memcmp(one, want.codes.data(), 32) == 0);
+    CHECK(bits_equal(one, std::span(want.codes).first(32)));
 
     __builtin_ia32_ldmxcsr(mode);
     quantize(host(), rceil_e4m3{}, halves.data(), 40, 96, codes.data(), scales.data());
     __builtin_ia32_ldmxcsr(before);
-    CHECK(same_bits(codes, want_halves.codes));
-    CHECK(same_bits(scales, want_halves.scales));
+    CHECK(bits_equal(codes, want_halves.codes));
+    CHECK(bits_equal(scales, want_halves.scales));
   }
   // The control: multiplying under flush-to-zero loses the tiny block.
   uint64_t differ = 0;

@@ -7,6 +7,13 @@
 
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/every_byte_written.hpp>
+#include <isobit/testing/repeatable.hpp>
+#include <isobit/testing/same_as_host.hpp>
+
+#include <tuple>
+#include <utility>
 
 namespace {
 
@@ -15,26 +22,10 @@ using floor_e4m3 = mxfp8<e4m3, mx::floor>;
 using rceil_e4m3 = mxfp8<e4m3, mx::rceil>;
 using rceil_saturate = mxfp8<e4m3, mx::rceil, mx::saturate>;
 
-struct geometry {
-  uint32_t grid, block;
-};
-constexpr geometry geometries[] = {{1, 1},  {2, 2},  {1, 3},  {3, 4},   {1, 5},   {2, 31},
-                                   {1, 32}, {3, 33}, {2, 64}, {1, 100}, {2, 256}, {1, 1024}};
-
-// As std::vector, but the first element has the wanted alignment modulo 16.
-template <class T> class placed {
-public:
-  placed(std::vector<T> const& x, size_t offset) : storage_(x.size() * sizeof(T) + 64), n_(x.size()) {
-    size_t const misaligned = reinterpret_cast<uintptr_t>(storage_.data()) % 16;
-    start_ = 16 - misaligned + offset;
-    if (n_ > 0) std::memcpy(storage_.data() + start_, x.data(), n_ * sizeof(T));
-  }
-  T* data() { return reinterpret_cast<T*>(storage_.data() + start_); }
-
-private:
-  std::vector<uint8_t> storage_;
-  size_t n_, start_;
-};
+// What a kernel wrote, and whether it left alone what lies beside its outputs.
+template <class E> auto quantised(guarded<E>& codes, guarded<e8m0>& scales) {
+  return std::tuple(codes.values(), scales.values(), codes.guards_untouched() && scales.guards_untouched());
+}
 
 template <class Recipe, class T>
 void kernels_against_reference(uint64_t rows, uint64_t cols, unsigned seed, size_t misalign, bool with_specials) {
@@ -55,26 +46,34 @@ void kernels_against_reference(uint64_t rows, uint64_t cols, unsigned seed, size
   auto const want = quantized<Recipe>(x, rows, cols);
   std::vector<float> values(x.size());
   dequantize(host(), Recipe{}, want.codes.data(), want.scales.data(), rows, cols, values.data());
-  placed<T> in(x, misalign * sizeof(T));
-
-  for (geometry g : geometries) {
-    if (uint64_t(g.grid) * g.block > 512 && rows * cols < 64) continue;
-    CAPTURE(g.grid);
-    CAPTURE(g.block);
-    uint8_t const fill = g.block % 2 ? 0x00 : 0xa5;
+  testing::placed<T> const in(x, misalign * sizeof(T));
+  auto const quantise = [&](simt::config const& c, uint8_t fill) {
     guarded<typename Recipe::element> codes(want.codes.size(), fill);
     guarded<e8m0> scales(want.scales.size(), fill);
-    simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, device::quantize_kernel<Recipe, T>,
-                 static_cast<T const*>(in.data()), rows, cols, codes.data(), scales.data());
-    CHECK(same_bits(codes.values(), want.codes));
-    CHECK(same_bits(scales.values(), want.scales));
+    simt::launch(c, device::quantize_kernel<Recipe, T>, in.data(), rows, cols, codes.data(), scales.data());
+    return quantised(codes, scales);
+  };
+  auto const dequantise = [&](simt::config const& c, uint8_t fill) {
     guarded<float> out(values.size(), fill);
-    simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, device::dequantize_kernel<Recipe>,
-                 static_cast<typename Recipe::element const*>(codes.data()), static_cast<e8m0 const*>(scales.data()),
-                 rows, cols, out.data());
-    CHECK(same_bits(out.values(), values));
-    CHECK((codes.guards_untouched() && scales.guards_untouched() && out.guards_untouched()));
+    simt::launch(c, device::dequantize_kernel<Recipe>, want.codes.data(), want.scales.data(), rows, cols, out.data());
+    return std::pair(out.values(), out.guards_untouched());
+  };
+  // grid, block
+  std::vector<std::pair<uint32_t, uint32_t>> geometries{{1, 1}, {2, 2},  {1, 3},   {3, 4},  {1, 5},  {2, 31},
+                                                        {1, 32}, {3, 33}, {2, 64}, {1, 100}};
+  if (rows * cols >= 64) geometries.insert(geometries.end(), {{2, 256}, {1, 1024}});
+  for (auto const& [grid, block] : geometries) {
+    testing::host_options const here{.blocks = {block}, .grids = {grid}, .schedules = 3, .seed = seed};
+    uint8_t const fill = block % 2 ? 0x00 : 0xa5;
+    CHECK(testing::same_as_host([&](simt::config const& c) { return quantise(c, fill); },
+                                [&] { return std::tuple(want.codes, want.scales, true); }, here));
+    CHECK(testing::same_as_host([&](simt::config const& c) { return dequantise(c, fill); },
+                                [&] { return std::pair(values, true); }, here));
   }
+  CHECK(testing::every_byte_written([&](testing::fill const& f) {
+    auto const [codes, scales, untouched] = quantise(f.config({.grid = {2}, .block = {31}}), f.byte);
+    return std::tuple(codes, scales, dequantise(f.config({.grid = {3}, .block = {33}}), f.byte).first);
+  }));
 }
 
 TEST_CASE("kernels at many geometries") {
@@ -94,14 +93,16 @@ TEST_CASE("kernels with three-dimensional blocks and grids, and other seeds") {
   uint64_t const rows = 4, cols = 96;
   auto const x = hard_floats(rows * cols, 8);
   auto const want = quantized<rceil_e4m3>(x, rows, cols);
-  for (uint64_t seed = 0; seed < 10; ++seed) {
+  auto const run = [&](simt::config c) {
+    c.resident = 3;
     guarded<e4m3> codes(x.size(), 0xa5);
     guarded<e8m0> scales(want.scales.size(), 0xa5);
-    simt::launch({.grid = {2, 1, 2}, .block = {3, 5, 2}, .seed = seed, .resident = 3},
-                 device::quantize_kernel<rceil_e4m3, float>, x.data(), rows, cols, codes.data(), scales.data());
-    CHECK(same_bits(codes.values(), want.codes));
-    CHECK(same_bits(scales.values(), want.scales));
-  }
+    simt::launch(c, device::quantize_kernel<rceil_e4m3, float>, x.data(), rows, cols, codes.data(), scales.data());
+    return quantised(codes, scales);
+  };
+  simt::config const solid{.grid = {2, 1, 2}, .block = {3, 5, 2}};
+  CHECK(bits_equal(run(solid), std::tuple(want.codes, want.scales, true)));
+  CHECK(testing::repeatable([&](testing::trial const& t) { return run(t.config(solid)); }));
 }
 
 // A user's kernel: P lanes share each block of what an activation returns; loads are counted.
@@ -123,15 +124,22 @@ template <int P> void inside_a_kernel() {
     std::vector<float> half(n);
     for (uint32_t i = 0; i < n; ++i) half[i] = mul(x[i], 0.5f);
     int const byte = scale_byte<rceil_e4m3>(half);
-    guarded<e4m3> codes(n, 0x11);
-    std::vector<e8m0> scales(P);
-    std::vector<uint32_t> loads(32);
-    simt::launch(1, P, activation_kernel<P, rceil_e4m3>, x.data(), n, codes.data(), scales.data(), loads.data());
-    for (e8m0 s : scales) CHECK(s.bits == byte); // every lane receives the scale
-    for (uint32_t i = 0; i < 32; ++i) CHECK(loads[i] == (i < n));
-    auto const got = codes.values();
-    for (uint32_t i = 0; i < n; ++i) CHECK(got[i].bits == code<e4m3>(half[i], byte));
-    CHECK(codes.guards_untouched());
+    std::vector<e4m3> expected;
+    for (float v : half) expected.push_back({code<e4m3>(v, byte)});
+    std::vector<uint32_t> once(32);
+    for (uint32_t i = 0; i < n; ++i) once[i] = 1;
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          guarded<e4m3> codes(n, 0x11);
+          std::vector<e8m0> scales(P);
+          std::vector<uint32_t> loads(32);
+          simt::launch(c, activation_kernel<P, rceil_e4m3>, x.data(), n, codes.data(), scales.data(), loads.data());
+          return std::tuple(codes.values(), scales, loads, codes.guards_untouched());
+        },
+        [&] { // every lane receives the scale; every element is loaded once
+          return std::tuple(expected, std::vector<e8m0>(P, e8m0{static_cast<uint8_t>(byte)}), once, true);
+        },
+        {.blocks = {P}, .grids = {1}}));
   }
 }
 
@@ -159,14 +167,20 @@ TEST_CASE("negative control: without the exchange of the maximum the comparison 
   std::vector<float> x(32, 1.0f);
   x[0] = 1000.0f; // held by lane 0 only
   auto const want = quantized<rceil_e4m3>(x, 1, 32);
-  std::vector<e4m3> codes(32);
-  std::vector<e8m0> scales(4);
-  simt::launch(1, 4, tile_kernel<tile<4>>, x.data(), codes.data(), scales.data());
-  CHECK(same_bits(codes, want.codes));
-  CHECK(scales[3] == want.scales[0]);
-  simt::launch(1, 4, tile_kernel<deaf_tile>, x.data(), codes.data(), scales.data());
-  CHECK_FALSE(same_bits(codes, want.codes));
-  CHECK(scales[3] != want.scales[0]);
+  auto const gate = [&](auto const& kernel) {
+    return testing::same_as_host(
+        [&](simt::config const& c) {
+          std::vector<e4m3> codes(32);
+          std::vector<e8m0> scales(4);
+          simt::launch(c, kernel, x.data(), codes.data(), scales.data());
+          return std::pair(codes, scales[3]);
+        },
+        [&] { return std::pair(want.codes, want.scales[0]); }, {.blocks = {4}, .grids = {1}});
+  };
+  CHECK(gate(tile_kernel<tile<4>>));
+  auto const deaf = gate(tile_kernel<deaf_tile>);
+  CHECK_FALSE(deaf);
+  CHECK(deaf.different() > 1);
 }
 
 TEST_CASE("the kernels find blocks beyond 2^32") {

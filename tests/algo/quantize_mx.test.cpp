@@ -7,8 +7,10 @@
 
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -146,17 +148,18 @@ template <class Recipe, class T = float> void against_reference(uint64_t rows, u
   guarded<typename Recipe::element> codes(want.codes.size(), 0xa5);
   guarded<e8m0> scales(want.scales.size(), 0xa5);
   quantize(host(), Recipe{}, x.data(), rows, cols, codes.data(), scales.data());
-  CHECK(same_bits(codes.values(), want.codes));
-  CHECK(same_bits(scales.values(), want.scales));
-  for (auto width : {96u, 33u}) { // and the kernel, simulated
-    guarded<typename Recipe::element> other(want.codes.size(), 0x5a);
-    guarded<e8m0> others(want.scales.size(), 0x5a);
-    simt::launch({.grid = {2}, .block = {width}, .seed = seed}, device::quantize_kernel<Recipe, T>,
-                 static_cast<T const*>(x.data()), rows, cols, other.data(), others.data());
-    CHECK(same_bits(other.values(), want.codes));
-    CHECK(same_bits(others.values(), want.scales));
-    CHECK((other.guards_untouched() && others.guards_untouched()));
-  }
+  CHECK(bits_equal(codes.values(), want.codes));
+  CHECK(bits_equal(scales.values(), want.scales));
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        guarded<typename Recipe::element> other(want.codes.size(), 0x5a);
+        guarded<e8m0> others(want.scales.size(), 0x5a);
+        simt::launch(c, device::quantize_kernel<Recipe, T>, static_cast<T const*>(x.data()), rows, cols, other.data(),
+                     others.data());
+        return std::tuple(other.values(), others.values(), other.guards_untouched() && others.guards_untouched());
+      },
+      [&] { return std::tuple(want.codes, want.scales, true); },
+      {.blocks = {96, 33}, .grids = {2}, .schedules = 3, .seed = seed}));
 }
 
 template <class E, class Policy> void all_rules(unsigned seed) {
@@ -201,7 +204,7 @@ TEST_CASE("packed codes: the bytes are pairs of the unpacked ones, rows begin wi
     guarded<e2m1x2> codes(rows * packed_per_row(cols), 0xa5);
     guarded<e8m0> scales(want.scales.size(), 0xa5);
     quantize(host(), recipe{}, x.data(), rows, cols, codes.data(), scales.data());
-    CHECK(same_bits(scales.values(), want.scales));
+    CHECK(bits_equal(scales.values(), want.scales));
     auto const bytes = codes.values();
     uint64_t wrong = 0;
     for (uint64_t r = 0; r < rows; ++r) {
@@ -215,7 +218,7 @@ TEST_CASE("packed codes: the bytes are pairs of the unpacked ones, rows begin wi
     std::vector<float> back(x.size()), expected(x.size());
     dequantize(host(), recipe{}, codes.data(), scales.data(), rows, cols, back.data());
     dequantize(host(), recipe{}, want.codes.data(), want.scales.data(), rows, cols, expected.data());
-    CHECK(same_bits(back, expected));
+    CHECK(bits_equal(back, expected));
     CHECK((codes.guards_untouched() && scales.guards_untouched()));
   }
   // The control: the other order of the nibbles is another byte.

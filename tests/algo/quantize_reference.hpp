@@ -4,6 +4,7 @@
 #pragma once
 
 #include <isobit/quantize.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -13,10 +14,7 @@
 namespace quantize_reference {
 using namespace isobit;
 
-template <class T> bool same_bits(T const& a, T const& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
-template <class T> bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
+using testing::bits_equal;
 
 template <class Recipe> struct rule_of;
 template <class E, class R, class N> struct rule_of<mx::recipe<E, R, N>> {

@@ -8,6 +8,7 @@
 #include <isobit/accum/exact.hpp>
 #include <isobit/order/fragment.hpp>
 #include <isobit/reduce.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -23,6 +24,7 @@ using isobit::compensated;
 using isobit::exact;
 using isobit::exact_dot;
 using isobit::f16;
+using isobit::testing::bits_equal;
 
 static_assert(isobit::accumulator<exact<float>> && isobit::accumulator<exact<double>> &&
               isobit::accumulator<exact<f16>>);
@@ -53,7 +55,6 @@ template <class A, class T> typename A::state deposit_all(A const& acc, std::vec
 template <class A, class T> typename A::result sum_of(A const& acc, std::vector<T> const& x) {
   return acc.finish(deposit_all(acc, x));
 }
-template <class T> bool same_bytes(T const& a, T const& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
 // A state of x by random splits and merges of a random permutation.
 template <class A, class T> typename A::state scrambled(A const& acc, std::vector<T> x, std::mt19937_64& random) {
@@ -108,7 +109,7 @@ TEST_CASE("exact: B03 in any order") {
   for (int i = 0; i < 2000; ++i) {
     std::shuffle(x.begin(), x.end(), random);
     auto const s = deposit_all(acc, x);
-    REQUIRE(same_bytes(s, bytes));
+    REQUIRE(bits_equal(s, bytes));
     REQUIRE(isobit::to_bits(acc.finish(s)) == 0x696b003au);
     compensated_bits.insert(isobit::to_bits(isobit::reduce(isobit::host(), x.data(), x.size(), compensated<float>{})));
   }
@@ -180,8 +181,7 @@ TEST_CASE_TEMPLATE("exact: special values at every position and across merges (B
         std::vector<T> many(n, values.empty() || values[0] == 0 ? -T(0) : T(0));
         for (std::size_t i = 0; i < values.size(); ++i) many[(at + i * 1031) % n] = values[i];
         auto const direct = deposit_all(acc, many);
-        CHECK(isobit::to_bits(isobit::reduce(isobit::host(), many.data(), n, acc)) ==
-              isobit::to_bits(acc.finish(direct)));
+        CHECK(bits_equal(isobit::reduce(isobit::host(), many.data(), n, acc), acc.finish(direct)));
       }
     }
   }
@@ -195,11 +195,11 @@ TEST_CASE_TEMPLATE("exact: the plain reference agrees, any order and split gives
     auto const s = deposit_all(acc, x);
     T const expected = exact_reference::sum(x);
     CAPTURE(round);
-    REQUIRE(isobit::to_bits(acc.finish(s) == 0 ? T(0) : acc.finish(s)) == isobit::to_bits(expected));
+    REQUIRE(bits_equal(acc.finish(s) == 0 ? T(0) : acc.finish(s), expected));
     for (int again = 0; again < 4; ++again) {
       auto const other = scrambled(acc, x, random);
-      REQUIRE(same_bytes(other, s));
-      REQUIRE(same_bytes(canonical(other), canonical(s)));
+      REQUIRE(bits_equal(other, s));
+      REQUIRE(bits_equal(canonical(other), canonical(s)));
     }
   }
 }
@@ -214,12 +214,12 @@ TEST_CASE_TEMPLATE("exact: long runs through the bins have the bytes of single d
       if (kind == 3) x[n / 3] = -T(0);
       typename exact<T>::state s{};
       acc.deposit_range(s, 0, n, isobit::contiguous<T>{x.data()});
-      REQUIRE(same_bytes(s, deposit_all(acc, x)));
+      REQUIRE(bits_equal(s, deposit_all(acc, x)));
       // A load that is no array.
       typename exact<T>::state t{};
       acc.deposit_range(t, 5, n - 5, [&](std::uint64_t i) { return x[i]; });
       for (int i = 0; i < 5; ++i) acc.deposit(t, x[static_cast<std::size_t>(i)]);
-      REQUIRE(same_bytes(s, t));
+      REQUIRE(bits_equal(s, t));
     }
 }
 
@@ -261,8 +261,8 @@ TEST_CASE_TEMPLATE("exact: narrow types", T, f16, bf16) {
       REQUIRE(narrow.finish(narrow.lift(v)).bits == T::format.nan());
       continue;
     }
-    REQUIRE(isobit::to_bits(acc.finish(acc.lift(x))) == isobit::to_bits(v));
-    REQUIRE(same_bytes(acc.lift(x), acc.lift(v)));
+    REQUIRE(bits_equal(acc.finish(acc.lift(x)), v));
+    REQUIRE(bits_equal(acc.lift(x), acc.lift(v)));
     REQUIRE(narrow.finish(narrow.lift(v)) == x);
     T const y{static_cast<std::uint16_t>(c * 40503u)};
     float const w = isobit::decode(y);
@@ -285,7 +285,7 @@ TEST_CASE_TEMPLATE("exact: narrow types", T, f16, bf16) {
   for (T& v : x) v.bits = static_cast<std::uint16_t>(random() & 0xbbffu);
   typename exact<T>::state s{};
   for (T v : x) acc.deposit(s, v);
-  CHECK(isobit::to_bits(isobit::reduce(isobit::host(), x.data(), x.size(), acc)) == isobit::to_bits(acc.finish(s)));
+  CHECK(bits_equal(isobit::reduce(isobit::host(), x.data(), x.size(), acc), acc.finish(s)));
 }
 
 TEST_CASE("exact: the headroom is enforced, not trusted") {
@@ -311,14 +311,14 @@ TEST_CASE("exact: the headroom is enforced, not trusted") {
 TEST_CASE("exact: canonical forms") {
   exact<float> const acc;
   float const inf = std::numeric_limits<float>::infinity();
-  CHECK(same_bytes(canonical(acc.lift(3.f) + acc.lift(-3.f)), canonical(acc.lift(0.f))));
-  CHECK(same_bytes(canonical(acc.lift(1.5f) + acc.lift(1.5f)), canonical(acc.lift(3.f))));
-  CHECK(same_bytes(canonical(acc.lift(inf) + acc.lift(1.f)), canonical(acc.lift(inf))));
-  CHECK(same_bytes(canonical(acc.lift(inf) + acc.lift(-inf)), canonical(acc.lift(std::nanf("")) + acc.lift(7.f))));
-  CHECK(same_bytes(canonical(acc.lift(-0.f) + acc.lift(0.f)), canonical(acc.lift(0.f))));
-  CHECK(!same_bytes(canonical(acc.lift(-0.f)), canonical(acc.lift(0.f))));
-  CHECK(!same_bytes(canonical(exact<float>::state{}), canonical(acc.lift(0.f)))); // adding -0 tells them apart
-  CHECK(!same_bytes(canonical(acc.lift(1.f)), canonical(acc.lift(1.f) + acc.lift(1e-45f)))); // control
+  CHECK(bits_equal(canonical(acc.lift(3.f) + acc.lift(-3.f)), canonical(acc.lift(0.f))));
+  CHECK(bits_equal(canonical(acc.lift(1.5f) + acc.lift(1.5f)), canonical(acc.lift(3.f))));
+  CHECK(bits_equal(canonical(acc.lift(inf) + acc.lift(1.f)), canonical(acc.lift(inf))));
+  CHECK(bits_equal(canonical(acc.lift(inf) + acc.lift(-inf)), canonical(acc.lift(std::nanf("")) + acc.lift(7.f))));
+  CHECK(bits_equal(canonical(acc.lift(-0.f) + acc.lift(0.f)), canonical(acc.lift(0.f))));
+  CHECK(!bits_equal(canonical(acc.lift(-0.f)), canonical(acc.lift(0.f))));
+  CHECK(!bits_equal(canonical(exact<float>::state{}), canonical(acc.lift(0.f)))); // adding -0 tells them apart
+  CHECK(!bits_equal(canonical(acc.lift(1.f)), canonical(acc.lift(1.f) + acc.lift(1e-45f)))); // control
 }
 
 TEST_CASE_TEMPLATE("exact: products", T, float, double) {
@@ -343,7 +343,7 @@ TEST_CASE_TEMPLATE("exact: products", T, float, double) {
   CHECK(isobit::is_nan(dot({{inf, 1}, {inf, -1}})));
   CHECK(isobit::is_nan(dot({{std::numeric_limits<T>::quiet_NaN(), 0}})));
   CHECK(dot({{inf, -2}, {big, big}}) == -inf);
-  CHECK(isobit::to_bits(dot({{-T(0), 3}, {0, -2}})) == isobit::to_bits(-T(0)));
+  CHECK(bits_equal(dot({{-T(0), 3}, {0, -2}}), -T(0)));
   CHECK(isobit::to_bits(dot({{-T(0), 3}, {0, 2}})) == 0);
 
   std::mt19937_64 random(23);
@@ -353,7 +353,7 @@ TEST_CASE_TEMPLATE("exact: products", T, float, double) {
     std::vector<pair> x;
     for (std::size_t i = 0; i < a.size(); ++i) x.push_back({a[i], b[i]});
     auto const s = deposit_all(acc, x);
-    for (int again = 0; again < 3; ++again) REQUIRE(same_bytes(scrambled(acc, x, random), s));
+    for (int again = 0; again < 3; ++again) REQUIRE(bits_equal(scrambled(acc, x, random), s));
     if constexpr (std::is_same_v<T, float>) { // products are exact in double
       std::vector<long> place(4500);
       for (auto const& p : x) exact_reference::deposit(place, double(p.a) * double(p.b));
@@ -386,6 +386,5 @@ TEST_CASE("exact: the host's executor, fragments, other orders") {
   auto const products = [&](std::uint64_t i) { return isobit::factors<float>{x[i], x[x.size() - 1 - i]}; };
   exact_dot<float>::state s{};
   for (std::size_t i = 0; i < x.size(); ++i) exact_dot<float>{}.deposit(s, products(i));
-  CHECK(isobit::to_bits(isobit::reduce(isobit::host(), x.size(), products, exact_dot<float>{})) ==
-        isobit::to_bits(exact_dot<float>{}.finish(s)));
+  CHECK(bits_equal(isobit::reduce(isobit::host(), x.size(), products, exact_dot<float>{}), exact_dot<float>{}.finish(s)));
 }

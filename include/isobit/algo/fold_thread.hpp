@@ -58,8 +58,9 @@ ISOBIT_HD constexpr typename A::state fold(thread const&, uint64_t n, Load const
     constexpr int leaves = sizeof(state) <= 16 ? 8 : 1; // one unrolled subtree
     constexpr int level = leaves == 8 ? 3 : 0;
     counter<state> pending;
+    uint64_t const whole = n - n % leaves;
     uint64_t i = 0;
-    for (; n - i >= leaves; i += leaves) {
+    for (; i < whole; i += leaves) {
       state s[leaves];
       ISOBIT_UNROLL
       for (int j = 0; j < leaves; ++j) s[j] = acc.lift(load(i + j));

@@ -102,7 +102,11 @@ template <class T, class F> struct mapped<contiguous<T>, F> {
 };
 
 //! The load of `f(x)` for every element `x` of `load` (or of the array at a pointer).
-template <class Load, class F> ISOBIT_HD mapped<Load, F> map(Load const& load, F const& f) { return {load, f}; }
+template <class Load, class F>
+  requires(!stl::is_pointer_v<Load>)
+ISOBIT_HD mapped<Load, F> map(Load const& load, F const& f) {
+  return {load, f};
+}
 template <class T, class F> ISOBIT_HD mapped<contiguous<T>, F> map(T const* data, F const& f) { return {{data}, f}; }
 
 //! `load`, with its index moved by `offset`. Arrays stay arrays, with their 16-byte accesses.

@@ -11,7 +11,6 @@
 #include <isobit/testing/bits_equal.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <random>
 #include <set>

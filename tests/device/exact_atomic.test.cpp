@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exact sums on the simulator: groups of every geometry, and atomic deposits under many schedules.
+#include "../everyone.hpp"
+
 #include <doctest/doctest.h>
 
 #include <isobit/device/exact_atomic.hpp>
 #include <isobit/device/reduce_kernel.hpp>
 #include <isobit/reduce.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/repeatable.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
-#include <cstring>
 #include <limits>
 #include <random>
-#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -19,10 +24,11 @@ namespace {
 using isobit::exact;
 using isobit::exact_cell;
 using isobit::exact_dot;
+using isobit::testing::bits_equal;
+namespace simt = isobit::simt;
+namespace testing = isobit::testing;
 
 template <class A> using cell_of = exact_cell<typename A::grid>;
-
-template <class T> bool same_bytes(T const& a, T const& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
 template <class T> std::vector<T> numbers(std::size_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -96,17 +102,16 @@ TEST_CASE_TEMPLATE("exact atomics: the bytes of the host at every geometry and s
     auto x = numbers<T>(n, n);
     if (n == 97) x[50] = -T(0);
     auto const expected = sum_of(acc, x);
+    CAPTURE(n);
     for (auto const& g : geometries)
-      for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        cell_of<A> total{};
-        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, deposit_kernel<A, T>, x.data(), n,
-                             &total);
-        REQUIRE(same_bytes(read(total), expected));
-        cell_of<A> by_block{};
-        isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = seed}, by_block_kernel<A, T>, x.data(), n,
-                             &by_block);
-        REQUIRE(same_bytes(read(by_block), expected));
-      }
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            cell_of<A> total{}, by_block{};
+            simt::launch(c, deposit_kernel<A, T>, x.data(), n, &total);
+            simt::launch(c, by_block_kernel<A, T>, x.data(), n, &by_block);
+            return std::pair(read(total), read(by_block));
+          },
+          [&] { return std::pair(expected, expected); }, {.blocks = {g.block}, .grids = {g.grid}, .schedules = 8}));
   }
 }
 
@@ -118,26 +123,28 @@ TEST_CASE("exact atomics: products, special values") {
   std::vector<isobit::factors<double>> y;
   for (auto const& p : x) y.push_back({double(p.a) * 1e-250, double(p.b) * 0x1.23456789abcdep+900});
   auto const expected_double = sum_of(exact_dot<double>{}, y);
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    cell_of<exact_dot<float>> total{};
-    isobit::simt::launch({.grid = {2}, .block = {40}, .seed = seed},
-                         by_block_kernel<exact_dot<float>, isobit::factors<float>>, x.data(), x.size(), &total);
-    REQUIRE(same_bytes(read(total), expected));
-    cell_of<exact_dot<double>> total_double{};
-    isobit::simt::launch({.grid = {2}, .block = {40}, .seed = seed},
-                         deposit_kernel<exact_dot<double>, isobit::factors<double>>, y.data(), y.size(), &total_double);
-    REQUIRE(same_bytes(read(total_double), expected_double));
-  }
+  CHECK(testing::same_as_host(
+      [&](simt::config const& c) {
+        cell_of<exact_dot<float>> total{};
+        simt::launch(c, by_block_kernel<exact_dot<float>, isobit::factors<float>>, x.data(), x.size(), &total);
+        cell_of<exact_dot<double>> total_double{};
+        simt::launch(c, deposit_kernel<exact_dot<double>, isobit::factors<double>>, y.data(), y.size(), &total_double);
+        return std::pair(read(total), read(total_double));
+      },
+      [&] { return std::pair(expected, expected_double); }, {.blocks = {40}, .grids = {2}, .schedules = 7}));
   float const inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (float special : {inf, -inf, nan, -0.f, std::numeric_limits<float>::denorm_min()})
     for (std::size_t at : {0u, 31u, 32u, 69u}) {
       std::vector<float> v(70, -0.f);
       v[at] = special;
       auto const want = sum_of(exact<float>{}, v);
-      cell_of<exact<float>> total{};
-      isobit::simt::launch({.grid = {2}, .block = {35}, .seed = at}, by_block_kernel<exact<float>, float>, v.data(),
-                           v.size(), &total);
-      CHECK(same_bytes(read(total), want));
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            cell_of<exact<float>> total{};
+            simt::launch(c, by_block_kernel<exact<float>, float>, v.data(), v.size(), &total);
+            return read(total);
+          },
+          [&] { return want; }, {.blocks = {35}, .grids = {2}, .schedules = 3, .seed = at}));
     }
 }
 
@@ -147,21 +154,24 @@ TEST_CASE("exact atomics: a limb at the edge of its band carries, whatever the s
   for (int i = 0; i < 96; ++i) x.push_back(i % 7 == 3 ? -0x1.fffffep-9f : 0x1.fffffep-10f);
   auto const added = sum_of(acc, x);
   for (bool negative : {false, true})
-    for (std::uint64_t distance : {0u, 1u, 5000u})
-      for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        cell_of<exact<float>> total{};
-        for (auto& limb : total.limb) {
-          if (&limb == total.limb + total.limbs - 1) continue;
-          std::uint64_t const edge = (std::uint64_t(1) << 62) - 1 - distance;
-          limb = negative ? 0 - edge : edge;
-        }
-        total.flags = isobit::exact_number;
-        auto const before = read(total);
-        isobit::simt::launch({.grid = {2}, .block = {48}, .seed = seed}, deposit_kernel<exact<float>, float>, x.data(),
-                             x.size(), &total);
-        REQUIRE(same_bytes(read(total), before + added));
-        for (auto limb : total.limb) REQUIRE(isobit::detail::in_band(limb));
+    for (std::uint64_t distance : {0u, 1u, 5000u}) {
+      cell_of<exact<float>> start{};
+      for (auto& limb : start.limb) {
+        if (&limb == start.limb + start.limbs - 1) continue;
+        std::uint64_t const edge = (std::uint64_t(1) << 62) - 1 - distance;
+        limb = negative ? 0 - edge : edge;
       }
+      start.flags = isobit::exact_number;
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            auto total = start;
+            simt::launch(c, deposit_kernel<exact<float>, float>, x.data(), x.size(), &total);
+            bool in_band = true;
+            for (auto limb : total.limb) in_band = in_band && isobit::detail::in_band(limb);
+            return std::pair(read(total), in_band);
+          },
+          [&] { return std::pair(read(start) + added, true); }, {.blocks = {48}, .grids = {2}, .schedules = 62}));
+    }
   // The top limb cannot carry.
   cell_of<exact<float>> full{};
   full.limb[full.limbs - 1] = (std::uint64_t(1) << 62) - 1;
@@ -185,7 +195,7 @@ TEST_CASE("exact atomics: threads of a host program") {
       for (std::size_t i = t; i < x.size(); i += 3) atomic_deposit(acc, &total, x[i]);
     });
   for (auto& t : threads) t.join();
-  CHECK(same_bytes(read(total), sum_of(acc, x)));
+  CHECK(bits_equal(read(total), sum_of(acc, x)));
 }
 
 TEST_CASE("exact atomics: control, a float in the cell's place depends on the schedule") {
@@ -193,13 +203,13 @@ TEST_CASE("exact atomics: control, a float in the cell's place depends on the sc
   std::vector<float> small(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     small[i] = isobit::from_bits<float>((isobit::to_bits(x[i]) & 0x87ffffffu) | 0x38000000u);
-  std::set<std::uint32_t> seen;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    std::uint32_t total = 0;
-    isobit::simt::launch({.grid = {2}, .block = {32}, .seed = seed}, float_kernel, small.data(), small.size(), &total);
-    seen.insert(total);
-  }
-  CHECK(seen.size() > 1);
+  CHECK(testing::not_repeatable(
+      [&](testing::trial const& t) {
+        std::uint32_t total = 0;
+        simt::launch(t.config({.grid = {2}, .block = {32}}), float_kernel, small.data(), small.size(), &total);
+        return total;
+      },
+      {.runs = 32}));
 }
 
 TEST_CASE_TEMPLATE("exact: tile, block and grid give the bits of the host", A, exact<float>, exact<double>,
@@ -210,17 +220,24 @@ TEST_CASE_TEMPLATE("exact: tile, block and grid give the bits of the host", A, e
   A const acc;
   for (std::size_t n : {1u, 15u, 64u, 257u, 9001u}) {
     auto const x = numbers<T>(n, n);
-    auto const expected = isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n, acc));
-    std::vector<R> lanes(16);
-    isobit::simt::launch(1, 16, tile_kernel<A, T>, x.data(), n, lanes.data());
-    for (R v : lanes) REQUIRE(isobit::to_bits(v) == expected);
-    for (auto const& g : {geometry{1, 1}, geometry{1, 7}, geometry{2, 32}, geometry{3, 100}, geometry{2, 256}}) {
-      std::vector<std::uint64_t> workspace(isobit::grid_workspace<typename A::state>::bytes(n) / 8 + 4, 0);
-      R out{};
-      isobit::simt::launch({.grid = {g.grid}, .block = {g.block}, .seed = n},
-                           isobit::device::reduce_kernel<isobit::tree, load, A>, load{x.data()}, std::uint64_t(n), &out,
-                           static_cast<void*>(workspace.data()), acc);
-      REQUIRE(isobit::to_bits(out) == expected);
-    }
+    CAPTURE(n);
+    R const expected = isobit::reduce(isobit::host(), x.data(), n, acc);
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          auto lanes = testing::filled<R>(16, 0xff);
+          simt::launch(c, tile_kernel<A, T>, x.data(), n, lanes.data());
+          return everyone(lanes);
+        },
+        [&] { return all_received(expected); }, {.blocks = {16}, .grids = {1}}));
+    for (auto const& g : {geometry{1, 1}, geometry{1, 7}, geometry{2, 32}, geometry{3, 100}, geometry{2, 256}})
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            std::vector<std::uint64_t> workspace(isobit::grid_workspace<typename A::state>::bytes(n) / 8 + 4, 0);
+            R out{};
+            simt::launch(c, isobit::device::reduce_kernel<isobit::tree, load, A>, load{x.data()}, std::uint64_t(n), &out,
+                         static_cast<void*>(workspace.data()), acc);
+            return out;
+          },
+          [&] { return expected; }, {.blocks = {g.block}, .grids = {g.grid}, .schedules = 3, .seed = n}));
   }
 }

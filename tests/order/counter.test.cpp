@@ -27,13 +27,13 @@ TEST_CASE("counter equals the definition for every n up to 2100") {
     bool all = true;
     for (uint64_t n = 1; n <= 2100; ++n) {
       c.push(acc, acc.lift(load(n - 1)));
-      all = all && c.units() == n && same(c.fold(acc), interpret<tree>(n, load, acc));
+      all = all && c.units() == n && bits_equal(c.fold(acc), interpret<tree>(n, load, acc));
     }
     CHECK(all);
     c.clear();
     CHECK(c.empty());
     c.push(acc, acc.lift(load(5)));
-    CHECK(same(c.fold(acc), acc.lift(load(5))));
+    CHECK(bits_equal(c.fold(acc), acc.lift(load(5))));
   });
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("counter equals the definition for random n up to 100000") {
     for_each_operator([&](auto const& acc, auto const& load) {
       counter<typename std::remove_cvref_t<decltype(acc)>::state> c;
       for (uint64_t i = 0; i < n; ++i) c.push(acc, acc.lift(load(i)));
-      CHECK(same(c.fold(acc), interpret<tree>(n, load, acc)));
+      CHECK(bits_equal(c.fold(acc), interpret<tree>(n, load, acc)));
     });
   }
 }
@@ -61,7 +61,7 @@ TEST_CASE("block law: any aligned blocks, computed anywhere, may replace their e
       // All blocks of one level, the last one ragged.
       int const level = static_cast<int>(roll(0, 13));
       auto const block = [&](uint64_t k) { return block_value(acc, load, level, k, n); };
-      CHECK(same(interpret<tree>(((n - 1) >> level) + 1, block, acc), expected));
+      CHECK(bits_equal(interpret<tree>(((n - 1) >> level) + 1, block, acc), expected));
       // Blocks of mixed levels.
       counter<state, 20> c;
       for (uint64_t at = 0; at < n;) {
@@ -70,7 +70,7 @@ TEST_CASE("block law: any aligned blocks, computed anywhere, may replace their e
         c.push(acc, block_value(acc, load, l, at >> l, n), l);
         at += uint64_t(1) << l;
       }
-      CHECK(same(c.fold(acc), expected));
+      CHECK(bits_equal(c.fold(acc), expected));
     });
   }
 }
@@ -86,10 +86,10 @@ TEST_CASE("prefix law: the counter's fold after each element is the scan") {
       for (uint64_t i = 0; i < n; ++i) {
         c.push(acc, acc.lift(load(i)));
         state const scan = c.fold(acc);
-        REQUIRE(same(scan, interpret<tree>(i + 1, load, acc)));
+        REQUIRE(bits_equal(scan, interpret<tree>(i + 1, load, acc)));
         // The scan is no left fold of itself; only an associative operator makes these equal.
         if constexpr (std::is_same_v<state, uint64_t>)
-          if (i == 3) CHECK_FALSE(same(scan, acc.combine(previous, load(i))));
+          if (i == 3) CHECK_FALSE(bits_equal(scan, acc.combine(previous, load(i))));
         previous = scan;
       }
     });

@@ -22,7 +22,6 @@ auto fragment_over(Acc const& acc, Load const& load, uint64_t first, uint64_t la
   return f;
 }
 
-template <class F> bool same_bytes(F const& a, F const& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 } // namespace
 
 TEST_CASE("fragment law for every split of every small range into three") {
@@ -34,8 +33,8 @@ TEST_CASE("fragment law for every split of every small range into three") {
       for (uint64_t b = a; b <= n; ++b) {
         auto const x = fragment_over<6>(scrambled, load, 0, a), y = fragment_over<6>(scrambled, load, a, b),
                    z = fragment_over<6>(scrambled, load, b, n);
-        REQUIRE(same_bytes(merge(scrambled, merge(scrambled, x, y), z), whole));
-        REQUIRE(same_bytes(merge(scrambled, x, merge(scrambled, y, z)), whole));
+        REQUIRE(bits_equal(merge(scrambled, merge(scrambled, x, y), z), whole));
+        REQUIRE(bits_equal(merge(scrambled, x, merge(scrambled, y, z)), whole));
       }
   }
 }
@@ -54,8 +53,8 @@ TEST_CASE("fragment law for random splits, merged in random groupings") {
         parts[static_cast<size_t>(i)] = merge(acc, parts[static_cast<size_t>(i)], parts[static_cast<size_t>(i) + 1]);
         parts.erase(parts.begin() + i + 1);
       }
-      CHECK(same(parts[0].root(acc), interpret<tree>(n, load, acc)));
-      CHECK(same_bytes(parts[0], fragment_over<14>(acc, load, 0, n)));
+      CHECK(bits_equal(parts[0].root(acc), interpret<tree>(n, load, acc)));
+      CHECK(bits_equal(parts[0], fragment_over<14>(acc, load, 0, n)));
     });
   }
 }
@@ -87,8 +86,8 @@ TEST_CASE("a fragment travels as its leading bytes") {
   auto const left = fragment_over<10>(sum, load, 0, 300), right = fragment_over<10>(sum, load, 300, 777);
   fragment<float, 10> received;
   std::memcpy(&received, &right, right.used_bytes());
-  CHECK(same_bytes(received, right));
-  CHECK(to_bits(merge(sum, left, received).root(sum)) == to_bits(interpret<tree>(777, load, sum)));
+  CHECK(bits_equal(received, right));
+  CHECK(testing::bits_equal(merge(sum, left, received).root(sum), interpret<tree>(777, load, sum)));
 }
 
 TEST_CASE("block values enter a fragment as nodes") {
@@ -99,7 +98,7 @@ TEST_CASE("block values enter a fragment as nodes") {
                            level, k);
   };
   auto const middle = merge(scrambled, block(4, 1), block(5, 1)); // [16, 32) and [32, 64)
-  CHECK(same_bytes(middle, fragment_over<12>(scrambled, load, 16, 64)));
+  CHECK(bits_equal(middle, fragment_over<12>(scrambled, load, 16, 64)));
   auto const all = merge(scrambled, fragment_over<12>(scrambled, load, 0, 16), middle);
   CHECK(all.size() == 1);
   CHECK(all.root(scrambled) == interpret<tree>(64, load, scrambled));
@@ -135,8 +134,8 @@ TEST_CASE("fragments past 2^32") {
 TEST_CASE("empty fragments change nothing") {
   auto const load = [](uint64_t i) { return mixed(i); };
   auto const f = fragment_over(scrambled, load, 3, 9);
-  CHECK(same_bytes(merge(scrambled, fragment<uint64_t>(3), f), f));
-  CHECK(same_bytes(merge(scrambled, f, fragment<uint64_t>(9)), f));
+  CHECK(bits_equal(merge(scrambled, fragment<uint64_t>(3), f), f));
+  CHECK(bits_equal(merge(scrambled, f, fragment<uint64_t>(9)), f));
   CHECK(fragment<uint64_t>(7).empty());
   CHECK(fragment<uint64_t>(7).size() == 0);
   CHECK_FALSE(f.empty());
@@ -178,7 +177,7 @@ TEST_CASE("control: wrong merges give other bits") {
         last - first, [&](uint64_t i) { return float_at(first + i); }, plain<float>{});
   };
   float const tree_sum = interpret<tree>(n, float_at, plain<float>{});
-  CHECK(to_bits(plain<float>{}.combine(root_of(0, 512), root_of(512, n))) == to_bits(tree_sum));
+  CHECK(testing::bits_equal(plain<float>{}.combine(root_of(0, 512), root_of(512, n)), tree_sum));
   auto const scrambled_root = [](uint64_t first, uint64_t last) {
     return interpret<tree>(
         last - first, [&](uint64_t i) { return mixed(first + i); }, scrambled);

@@ -53,8 +53,8 @@ template <size_t... I> void check_lanes(std::index_sequence<I...>) {
 
 TEST_CASE("the generator has random access") {
   p4016::generator next;
-  for (uint64_t i = 0; i < 3000; ++i) CHECK(to_bits(next()) == to_bits(p4016::generator::at(i)));
-  CHECK(to_bits(data().back()) == to_bits(p4016::generator::at(p4016::count - 1)));
+  for (uint64_t i = 0; i < 3000; ++i) CHECK(testing::bits_equal(next(), p4016::generator::at(i)));
+  CHECK(testing::bits_equal(data().back(), p4016::generator::at(p4016::count - 1)));
 }
 
 TEST_CASE("golden sums of a million doubles for every number of lanes") {
@@ -63,10 +63,10 @@ TEST_CASE("golden sums of a million doubles for every number of lanes") {
   CHECK(to_bits(tree_sum) == 0x40618f71f6379396u);
   // The vector tells orders and data apart.
   CHECK(to_bits(interpret<sequential>(p4016::count, load, sum)) != 0x40618f71f6379396u);
-  CHECK(to_bits(interpret<lanes<17>>(p4016::count, load, sum)) !=
-        to_bits(interpret<lanes<16>>(p4016::count, load, sum)));
+  CHECK_FALSE(testing::bits_equal(interpret<lanes<17>>(p4016::count, load, sum),
+                                  interpret<lanes<16>>(p4016::count, load, sum)));
   auto const rotated = [](uint64_t i) { return data()[(i + 1) % p4016::count]; };
-  CHECK(to_bits(interpret<tree>(p4016::count, rotated, sum)) != to_bits(tree_sum));
+  CHECK_FALSE(testing::bits_equal(interpret<tree>(p4016::count, rotated, sum), tree_sum));
 }
 
 TEST_CASE("golden float sums of prefixes, and the scan that observes them") {

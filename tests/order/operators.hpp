@@ -4,6 +4,7 @@
 #pragma once
 
 #include <isobit/accum/plain.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <random>
 #include <vector>
@@ -77,12 +78,7 @@ constexpr expression operand(uint64_t i) {
 }
 
 //! Same bits, for the states that the tests use.
-template <class T> bool same(T const& a, T const& b) {
-  if constexpr (ieee_float<T>)
-    return to_bits(a) == to_bits(b);
-  else
-    return a == b;
-}
+using testing::bits_equal;
 
 //! A fixed, spread value for index `i`.
 constexpr uint64_t mixed(uint64_t i) {

@@ -53,8 +53,9 @@ TEST_CASE("slot law: the sparse counter skips absent slots as the definition doe
     int const bits = static_cast<int>(roll(0, 16));
     auto const present = random_slots(roll, bits, roll(1, 64));
     for_each_operator([&](auto const& acc, auto const& load) {
-      CHECK(same(sparse_root(acc, load, present), *slot_node(acc, load, present, bits, 0)));
-      CHECK(same(sparse_root(acc, load, present), *slot_node(acc, load, present, bits + 3, 0))); // n does not matter
+      CHECK(bits_equal(sparse_root(acc, load, present), *slot_node(acc, load, present, bits, 0)));
+      CHECK(bits_equal(sparse_root(acc, load, present),
+                       *slot_node(acc, load, present, bits + 3, 0))); // n does not matter
     });
   }
 }
@@ -99,7 +100,7 @@ TEST_CASE("slot law: top-k experts over 1, 2, 4, 8 and 16 ranks") {
           if (e >> per_rank == rank) mine.push_back(e);
         if (!mine.empty()) over_ranks.push(sum, rank << per_rank, sparse_root(sum, load, mine));
       }
-      REQUIRE(to_bits(over_ranks.fold(sum)) == to_bits(expected));
+      REQUIRE(testing::bits_equal(over_ranks.fold(sum), expected));
     }
     // The control: a chain over ranks is another expression.
     float chain = load(experts[0]);
@@ -144,7 +145,7 @@ TEST_CASE("segment law: a segment is indexed from its own start, wherever it lie
         if (!c.empty()) sums.push_back(c.fold(acc));
         c.clear();
       }
-      CHECK(same(sums[before == 0 ? 0 : 1], expected));
+      CHECK(bits_equal(sums[before == 0 ? 0 : 1], expected));
     });
   }
   // The control: indices counted from the start of the whole input make the bits depend on the place.

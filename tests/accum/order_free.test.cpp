@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user's accumulator that says that it is order-free: groups deposit instead of walking the tree, with the same bytes; and
 // one that does not say so is led through the tree.
+#include "../everyone.hpp"
+
 #include <doctest/doctest.h>
 
 #include <isobit/reduce.hpp>
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/bits_equal.hpp>
+#include <isobit/testing/buffer.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace {
+
+namespace simt = isobit::simt;
+namespace testing = isobit::testing;
+using isobit::testing::bits_equal;
 
 // How often each residue modulo 7 occurs.
 struct histogram {
@@ -68,15 +76,19 @@ TEST_CASE_TEMPLATE("order-free accumulators with every group", A, histogram, fir
       for (std::size_t i = 1; i < n; ++i) s = acc.combine(s, acc.lift(x[i]));
       expected = acc.finish(s);
     }
-    CHECK(isobit::reduce(isobit::host(), x.data(), n, acc) == expected);
-    CHECK(isobit::reduce(isobit::thread{}, x.data(), n, acc) == expected);
-    for (unsigned width : {1u, 8u, 31u, 96u, 256u}) {
-      std::vector<std::uint64_t> out(width);
-      isobit::simt::launch({.grid = {1}, .block = {width}, .seed = n}, block_kernel<A>, x.data(), n, out.data(), acc);
-      for (auto v : out) CHECK(v == expected);
-      if (width != 8) continue;
-      isobit::simt::launch(1, width, tile_kernel<isobit::tile<8>, A>, x.data(), n, out.data(), acc);
-      for (auto v : out) CHECK(v == expected);
-    }
+    CAPTURE(n);
+    CHECK(bits_equal(isobit::reduce(isobit::host(), x.data(), n, acc), expected));
+    CHECK(bits_equal(isobit::reduce(isobit::thread{}, x.data(), n, acc), expected));
+    auto const check = [&](auto const& kernel, std::vector<isobit::uint32_t> const& widths) {
+      CHECK(testing::same_as_host(
+          [&](simt::config const& c) {
+            auto out = testing::filled<std::uint64_t>(c.block.x, 0xff);
+            simt::launch(c, kernel, x.data(), n, out.data(), acc);
+            return everyone(out);
+          },
+          [&] { return all_received(expected); }, {.blocks = widths, .grids = {1}, .schedules = 3, .seed = n}));
+    };
+    check(block_kernel<A>, {1, 8, 31, 96, 256});
+    check(tile_kernel<isobit::tile<8>, A>, {8});
   }
 }

@@ -6,8 +6,10 @@
 #include "quantize_reference.hpp"
 
 #include <isobit/simt/launch.hpp>
+#include <isobit/testing/same_as_host.hpp>
 
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -242,9 +244,9 @@ TEST_CASE("MXFP4 to NVFP4 without loss, for a power of two as the tensor's scale
   exact_scale const recipe{decode(s)};
   e4m3 const one[2] = {{0x38}, {0x38}};
   for (int i = 0; i < 32; ++i) again[i] = recipe.code_of(values[i], one[0]);
-  CHECK(std::memcmp(codes, again, 32) == 0);
+  CHECK(testing::bits_equal(codes, again));
   dequantize(host(), recipe, again, one, 1, 32, back);
-  CHECK(std::memcmp(values, back, sizeof back) == 0);
+  CHECK(testing::bits_equal(values, back));
 }
 
 template <class Recipe> void degenerate(bool block_of_nan) {
@@ -382,16 +384,17 @@ template <class Recipe> void kernel_equals_host() {
   struct geometry {
     uint32_t grid, block;
   };
-  for (auto const [grid, width] : {geometry{1, 8}, geometry{3, 40}, geometry{2, 256}, geometry{5, 16}}) {
-    std::vector<e2m1x2> codes(want.size());
-    std::vector<e4m3> scales(blocks);
-    uint32_t largest = 0;
-    simt::launch({.grid = {grid}, .block = {width}, .seed = width}, nvfp4_kernel<Recipe>, x.data(), blocks, recipe,
-                 codes.data(), scales.data(), &largest);
-    CHECK(largest == g);
-    CHECK(std::memcmp(codes.data(), want.data(), codes.size()) == 0);
-    CHECK(std::memcmp(scales.data(), want_scales.data(), blocks) == 0);
-  }
+  for (auto const [grid, width] : {geometry{1, 8}, geometry{3, 40}, geometry{2, 256}, geometry{5, 16}})
+    CHECK(testing::same_as_host(
+        [&](simt::config const& c) {
+          std::vector<e2m1x2> codes(want.size());
+          std::vector<e4m3> scales(blocks);
+          uint32_t largest = 0;
+          simt::launch(c, nvfp4_kernel<Recipe>, x.data(), blocks, recipe, codes.data(), scales.data(), &largest);
+          return std::tuple(codes, scales, largest);
+        },
+        [&] { return std::tuple(want, want_scales, g); },
+        {.blocks = {width}, .grids = {grid}, .schedules = 3, .seed = width}));
 }
 
 TEST_CASE("inside a kernel, by tiles: the host's bytes and the host's maximum") {

@@ -7,6 +7,7 @@
 #include <isobit/algo/exact_product.hpp>
 #include <isobit/device/exact_atomic.hpp>
 #include <isobit/reduce.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <cstring>
 
@@ -71,7 +72,7 @@ template <class T> void check_deposits(std::vector<std::string> const& name) {
     isobit::exact_cell<typename A::grid> total{};
     ptx::run(k, {3, 40, seed}, ptx::arguments().add(x.data()).add(uint64_t{700}).add(&total));
     auto const s = read(total);
-    CHECK(std::memcmp(&s, &expected, sizeof s) == 0);
+    CHECK(isobit::testing::bits_equal(s, expected));
     // A limb that must carry.
     auto edge = total;
     for (auto& limb : edge.limb) limb = 0;
@@ -79,7 +80,7 @@ template <class T> void check_deposits(std::vector<std::string> const& name) {
     auto const before = read(edge);
     ptx::run(k, {2, 64, seed}, ptx::arguments().add(x.data()).add(uint64_t{700}).add(&edge));
     auto const after = read(edge), wanted = before + expected;
-    CHECK(std::memcmp(&after, &wanted, sizeof after) == 0);
+    CHECK(isobit::testing::bits_equal(after, wanted));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <isobit/fingerprint.hpp>
 #include <isobit/quantize.hpp>
 #include <isobit/scan.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,7 @@
 namespace {
 
 using compiled::kernels;
+using isobit::testing::bits_equal;
 
 std::vector<float> hard_floats(size_t n) {
   std::vector<float> x(n);
@@ -25,9 +27,6 @@ std::vector<float> hard_floats(size_t n) {
   return x;
 }
 
-template <class T> bool same(std::vector<T> const& a, std::vector<T> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
 template <class T> std::vector<T> poisoned(size_t n) {
   std::vector<T> v(n);
   std::memset(static_cast<void*>(v.data()), 0xcd, n * sizeof(T));
@@ -56,7 +55,7 @@ TEST_SUITE("compiled device code, the families") {
                  ptx::arguments().add(x.data()).add(offsets.data()).add(segments).add(out.data()).add('\0'));
         CAPTURE(l.kernel);
         CAPTURE(l.block);
-        CHECK(same(out, expected));
+        CHECK(bits_equal(out, expected));
       }
   }
 
@@ -73,8 +72,8 @@ TEST_SUITE("compiled device code, the families") {
                    ptx::arguments().add(x.data()).add(rows).add(cols).add(codes.data()).add(scales.data()));
           CAPTURE(cols);
           CAPTURE(width);
-          CHECK(same(codes, expected_codes));
-          CHECK(same(scales, expected_scales));
+          CHECK(bits_equal(codes, expected_codes));
+          CHECK(bits_equal(scales, expected_scales));
         }
         if constexpr (std::is_same_v<Rule, isobit::mx::rceil>) {
           auto back = poisoned<float>(n), expected = poisoned<float>(n);
@@ -82,7 +81,7 @@ TEST_SUITE("compiled device code, the families") {
                              expected.data());
           ptx::run(kernels().find({"17dequantize_kernel"}), {2, 96, 1},
                    ptx::arguments().add(codes.data()).add(scales.data()).add(rows).add(cols).add(back.data()));
-          CHECK(same(back, expected));
+          CHECK(bits_equal(back, expected));
         }
       }
     };
@@ -115,8 +114,8 @@ TEST_SUITE("compiled device code, the families") {
                    ptx::arguments().add(v.data()).add(rows).add(cols).add(codes.data()).add(scales.data()));
           CAPTURE(cols);
           CAPTURE(width);
-          CHECK(same(codes, expected_codes));
-          CHECK(same(scales, expected_scales));
+          CHECK(bits_equal(codes, expected_codes));
+          CHECK(bits_equal(scales, expected_scales));
         }
       }
     };
@@ -135,8 +134,8 @@ TEST_SUITE("compiled device code, the families") {
         ptx::run(kernels().find({"12nvfp4_blocks", rule}), {3, width, width},
                  ptx::arguments().add(x.data()).add(blocks).add(recipe.tensor_amax).add(codes.data()).add(scales.data()));
         CAPTURE(width);
-        CHECK(same(codes, expected_codes));
-        CHECK(same(scales, expected_scales));
+        CHECK(bits_equal(codes, expected_codes));
+        CHECK(bits_equal(scales, expected_scales));
       }
     };
     auto x = hard_floats(1600);
@@ -166,7 +165,7 @@ TEST_SUITE("compiled device code, the families") {
       auto out = poisoned<isobit::bf16>(x.size());
       ptx::run(kernels().find({"19hadamard_stochastic"}), {2, width, width},
                ptx::arguments().add(x.data()).add(50u).add(rounding.seed).add(rounding.stream).add(out.data()));
-      CHECK(same(out, expected));
+      CHECK(bits_equal(out, expected));
     }
   }
 
@@ -183,7 +182,7 @@ TEST_SUITE("compiled device code, the families") {
           isobit::digest_sum sum{};
           ptx::run(whole, {3, width, n}, ptx::arguments().add(bytes + offset).add(n).add(uint64_t{0}).add(&sum));
           CAPTURE(n);
-          CHECK(std::memcmp(&sum, &expected, sizeof sum) == 0);
+          CHECK(bits_equal(sum, expected));
           if (n == 0) continue;
           uint64_t const chunk = 4096, chunks = isobit::digest_chunks(n, chunk);
           auto parts = poisoned<isobit::digest_sum>(chunks);
@@ -191,7 +190,7 @@ TEST_SUITE("compiled device code, the families") {
           for (uint64_t c = 0; c < chunks; ++c) {
             uint64_t const first = c * chunk, length = n - first < chunk ? n - first : chunk;
             auto const part = isobit::digest_range(isobit::host(), bytes + offset + first, length, first / 16);
-            CHECK(std::memcmp(&parts[c], &part, sizeof part) == 0);
+            CHECK(bits_equal(parts[c], part));
           }
         }
   }

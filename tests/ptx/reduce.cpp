@@ -6,6 +6,7 @@
 #include "compiled.hpp"
 
 #include <isobit/reduce.hpp>
+#include <isobit/testing/bits_equal.hpp>
 
 #include <cstring>
 
@@ -100,16 +101,16 @@ TEST_SUITE("compiled device code") {
         size_t const offset = seed % 5;
         CAPTURE(width);
         CAPTURE(n);
-        CHECK(isobit::to_bits(on_ptx<float>(plain, x.data() + offset, n, config)) ==
-              isobit::to_bits(isobit::reduce(cpu, x.data() + offset, n)));
-        CHECK(isobit::to_bits(on_ptx<float>(compensated, x.data() + offset, n, config)) ==
-              isobit::to_bits(isobit::reduce(cpu, x.data() + offset, n, isobit::compensated<float>{})));
-        CHECK(isobit::to_bits(on_ptx<float>(narrow, b.data() + offset, n, config)) ==
-              isobit::to_bits(isobit::reduce(cpu, b.data() + offset, n)));
-        CHECK(isobit::to_bits(on_ptx<float>(half, h.data() + offset, n, config)) ==
-              isobit::to_bits(isobit::reduce(cpu, h.data() + offset, n)));
-        CHECK(isobit::to_bits(on_ptx<float>(byte, q.data() + offset, n, config)) ==
-              isobit::to_bits(isobit::reduce(cpu, q.data() + offset, n)));
+        CHECK(isobit::testing::bits_equal(on_ptx<float>(plain, x.data() + offset, n, config),
+                                          isobit::reduce(cpu, x.data() + offset, n)));
+        CHECK(isobit::testing::bits_equal(on_ptx<float>(compensated, x.data() + offset, n, config),
+                                          isobit::reduce(cpu, x.data() + offset, n, isobit::compensated<float>{})));
+        CHECK(isobit::testing::bits_equal(on_ptx<float>(narrow, b.data() + offset, n, config),
+                                          isobit::reduce(cpu, b.data() + offset, n)));
+        CHECK(isobit::testing::bits_equal(on_ptx<float>(half, h.data() + offset, n, config),
+                                          isobit::reduce(cpu, h.data() + offset, n)));
+        CHECK(isobit::testing::bits_equal(on_ptx<float>(byte, q.data() + offset, n, config),
+                                          isobit::reduce(cpu, q.data() + offset, n)));
       }
   }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <isobit/error.hpp>
-#include <isobit/order/level.hpp>
+#include <isobit/order/nodes.hpp>
 
 namespace isobit::inline bits1 {
 
@@ -42,12 +42,7 @@ public:
   //! The value of node i, counted from the left.
   ISOBIT_HD constexpr State const& operator[](int i) const { return node_[i]; }
   //! The level of the node that starts at index `at`; `at` must be a node's start.
-  ISOBIT_HD constexpr int level_at(uint64_t at) const {
-    int const room = detail::highest_level(last_ - at);
-    if (at == 0) return room;
-    int const alignment = detail::lowest_level(at);
-    return alignment < room ? alignment : room;
-  }
+  ISOBIT_HD constexpr int level_at(uint64_t at) const { return node_level(at, last_); }
   //! The number of leading bytes that hold the fragment.
   ISOBIT_HD constexpr size_t used_bytes() const { return sizeof(fragment) - (capacity - size_) * sizeof(State); }
 

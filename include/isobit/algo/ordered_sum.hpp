@@ -87,7 +87,7 @@ ISOBIT_HD void ordered_sum_vector(peers<T, W> const& from, uint64_t i, typename 
 
 #if !defined(__CUDACC_RTC__)
 //! The host's form for any number of ranks: `out[i]` = the fold of `array(r)[i]` over r = 0 ... ranks - 1, for
-//! i = 0 ... n - 1. `array`: a callable that gives rank r's array. `out` may be one of the arrays; any other overlap is
+//! i = 0 ... n - 1, rounded once to `Out`. `array`: a callable that gives rank r's array. `out` may be one of the arrays; any other overlap is
 //! the caller's to avoid. n may be 0.
 //! Throws invalid_argument, before anything is written: no rank, or a null `out` or array when n > 0.
 //! Same bits as `ordered_sum`. Cost: one read of every array.
@@ -102,7 +102,7 @@ void ordered_sum(uint64_t ranks, Array const& array, uint64_t n, Out* out, Acc c
   with_default_environment([&] {
     for (uint64_t i = 0; i < n; ++i) {
       auto const at = [&](uint64_t r) { return decode_element(array(r)[i]); };
-      out[i] = static_cast<Out>(acc.finish(detail::fold_in<Order>(thread{}, ranks, at, acc)));
+      out[i] = encode_element<Out>(acc.finish(detail::fold_in<Order>(thread{}, ranks, at, acc)));
     }
     return 0;
   });

@@ -65,4 +65,13 @@ template <class T> ISOBIT_HD constexpr element_value<T> decode_element(T const& 
   return element_traits<T>::decode(x);
 }
 
+//! The element of type `T` that holds the result `x`: for a format of 16 bits or fewer its nearest code, ties to even,
+//! rounded once (a NaN becomes the format's); for all other types `x` converted.
+template <class T, class R> ISOBIT_HD constexpr T encode_element(R const& x) {
+  if constexpr (small_float<T>)
+    return encode<T>(x);
+  else
+    return static_cast<T>(x);
+}
+
 } // namespace isobit::inline bits1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tools/ptx_check: its rules on PTX text (needs no nvcc), and with --device on compiled kernels, with the controls."""
+"""tools/ptx_check: its rules on PTX and SASS text (needs no nvcc), and on compiled kernels, with the controls: with --device
+their PTX, with --sass their SASS too (needs nvdisasm)."""
 import pathlib
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOOL = HERE.parent.parent / "tools" / "ptx_check"
+sys.path.insert(0, str(TOOL.parent))
+import sass  # noqa: E402
 
 GOOD = """
 .version 9.0
@@ -66,6 +69,57 @@ def check_rules():
         expect(run(path.with_name("none.ptx"))[0] == 2, "a missing file must not pass")
 
 
+# As nvdisasm prints it.
+SASS = """
+	.section	.text.kernel,"ax",@progbits
+.text.kernel:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   FADD R0, R2.reuse, -R3 ;
+        /*0020*/              @!P0 FMUL R0, R2, R3 ;
+        /*0030*/                   HFMA2.MMA R9, -RZ, RZ, 0, 0 ;
+.L_x_0:
+        /*0040*/                   BRA `(.L_x_0);
+        /*0050*/                   NOP;
+	.section	.nv.info,"",@"SHT_CUDA_INFO"
+        /*0000*/ 	.byte	0x04, 0x2f
+"""
+
+
+def check_sass_rules():
+    """What a kernel may have depends on its PTX, and on what ptxas makes of each operation of it (`spelt`)."""
+    good = sass.kernels(SASS)["kernel"]
+    expect(len(good) == 5, f"instructions of the SASS: {good}")
+    spelt = {"fma.rn.f32": {"FFMA"}, "sqrt.rn.f32": {"FFMA", "FMUL.FTZ"}, "div.u32": {"F2I.FTZ"}}
+    expect(not sass.complaints(good, {"add.rn.f32", "mul.rn.f32"}, spelt), "a good kernel")
+    for instruction, fine_with in (("FFMA R0, R1, R2, R3", "fma.rn.f32"), ("@P1 FFMA.FTZ R0, R1, R2, R3", None),
+                                   ("DFMA R0, R2, R4, R6", None), ("FFMA.RZ R0, R1, R2.reuse, R3", "sqrt.rn.f32"),
+                                   ("HFMA2 R0, R1, R2, R3", None), ("HFMA2.BF16_V2 R0, R1, R2, -RZ", None),
+                                   ("FFMA2 R0, R2, R4, R6", None), ("FMUL.FTZ R0, R1, R2", "sqrt.rn.f32"),
+                                   ("FADD.FTZ R0, R1, R2", None), ("F2I.FTZ.U32.TRUNC.NTZ R2, R2", "div.u32"),
+                                   ("FSETP.GEU.FTZ.AND P0, PT, R0, RZ, PT", None)):
+        changed = sass.kernels(SASS.replace("FADD R0, R2.reuse, -R3 ;", instruction + " ;"))["kernel"]
+        expect(sass.complaints(changed, {"add.rn.f32"}, spelt), f"{instruction} without a reason")
+        if fine_with:
+            expect(not sass.complaints(changed, {fine_with}, spelt), f"{instruction} of {fine_with}")
+        expect(sass.first_difference(good, changed) == (1, good[1], instruction), f"{instruction} instead of FADD")
+    expect(sass.first_difference(good, good) is None and sass.first_difference(good, good[:-1])[2] == "end", "differences")
+
+
+def check_sass():
+    status, output = run("--flags", "--sass", HERE / "device" / "operations.cu")
+    expect(status == 0 and " 0 complaints" in output and "SASS instructions under 4 sets" in output, output)
+    status, output = run("--flags", "--sass", HERE / "device" / "unguarded.cu")
+    found = [line for line in output.splitlines() if ": SASS: " in line]
+    unfused = "other instructions than under -fmad=false"
+    for kernel, flags, reason in (("fused", "default", unfused), ("fused_by_ptxas", "default", unfused),
+                                  ("fused", "-ftz=true", "no operation of its PTX has: FFMA.FTZ"),
+                                  ("contracted", "-ftz=true", "no operation of its PTX has: FMUL.FTZ"),
+                                  ("flushed", "--use_fast_math", ".FTZ"), ("approximated", "--use_fast_math", unfused)):
+        shown = any(f"[{kernel}(" in line and f" {flags}: " in line and reason in line for line in found)
+        expect(status == 1 and shown, f"the control {kernel} does not show '{reason}' under {flags}:\n{output}")
+    expect(not any(" -fmad=false: " in line for line in found), f"nothing is fused under -fmad=false:\n{output}")
+
+
 def check_device():
     status, output = run("--flags", HERE / "device" / "operations.cu")
     expect(status == 0 and " 0 complaints" in output, output)
@@ -77,6 +131,12 @@ def check_device():
 
 
 failures = 0
-check_device() if "--device" in sys.argv[1:] else check_rules()
+if "--sass" in sys.argv[1:]:
+    check_sass()
+elif "--device" in sys.argv[1:]:
+    check_device()
+else:
+    check_rules()
+    check_sass_rules()
 print(f"ptx_check_test: {failures} failures")
 sys.exit(1 if failures else 0)

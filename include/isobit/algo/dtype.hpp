@@ -27,7 +27,55 @@ enum class dtype : uint32_t {
   e4m3 = 20,
   e5m2 = 21,
   e8m0 = 22,
+  e2m1 = 23, //!< 4 bits; two codes a byte, or one: the same tensor
+  e3m2 = 24, //!< one code a byte
+  e2m3 = 25, //!< one code a byte
 };
+
+//! Bits of one element, as a digest counts them: 4 for e2m1, 8 for every other code of a byte or less.
+ISOBIT_HD constexpr int dtype_bits(dtype type) {
+  switch (type) {
+  case dtype::u64:
+  case dtype::i64:
+  case dtype::f64: return 64;
+  case dtype::u32:
+  case dtype::i32:
+  case dtype::f32: return 32;
+  case dtype::u16:
+  case dtype::i16:
+  case dtype::f16:
+  case dtype::bf16: return 16;
+  case dtype::e2m1: return 4;
+  default: return 8;
+  }
+}
+
+//! The name of a dtype, as in the enumeration: "bf16".
+ISOBIT_HD constexpr char const* dtype_name(dtype type) {
+  switch (type) {
+  case dtype::bytes: return "bytes";
+  case dtype::boolean: return "boolean";
+  case dtype::u8: return "u8";
+  case dtype::i8: return "i8";
+  case dtype::u16: return "u16";
+  case dtype::i16: return "i16";
+  case dtype::u32: return "u32";
+  case dtype::i32: return "i32";
+  case dtype::u64: return "u64";
+  case dtype::i64: return "i64";
+  case dtype::f64: return "f64";
+  case dtype::f32: return "f32";
+  case dtype::f16: return "f16";
+  case dtype::bf16: return "bf16";
+  case dtype::e4m3: return "e4m3";
+  case dtype::e5m2: return "e5m2";
+  case dtype::e8m0: return "e8m0";
+  case dtype::e2m1: return "e2m1";
+  case dtype::e3m2: return "e3m2";
+  case dtype::e2m3: return "e2m3";
+  }
+  return "unknown";
+}
 
 namespace detail {
 template <class T> ISOBIT_HD constexpr dtype dtype_of() {
@@ -46,6 +94,12 @@ template <class T> ISOBIT_HD constexpr dtype dtype_of() {
     return dtype::e5m2;
   else if constexpr (same_as<T, isobit::e8m0>)
     return dtype::e8m0;
+  else if constexpr (same_as<T, isobit::e2m1> || same_as<T, isobit::e2m1x2>)
+    return dtype::e2m1;
+  else if constexpr (same_as<T, isobit::e3m2>)
+    return dtype::e3m2;
+  else if constexpr (same_as<T, isobit::e2m3>)
+    return dtype::e2m3;
   else if constexpr (same_as<T, bool>)
     return dtype::boolean;
   else if constexpr (stl::is_integral_v<T> && sizeof(T) <= 8) {
@@ -58,7 +112,12 @@ template <class T> ISOBIT_HD constexpr dtype dtype_of() {
 }
 } // namespace detail
 
-//! The dtype of elements of type `T`. Specialise it for a storage type of your own (`__half` is `dtype::f16`, say).
+//! The dtype of elements of type `T`. Specialise it for a storage type of your own; interop/cuda_types.hpp does it for
+//! `__half` and its like.
 template <class T> inline constexpr dtype dtype_of = detail::dtype_of<T>();
+
+//! How many elements one object of type `T` holds: 2 for two 4-bit codes in a byte, the even one in the low half.
+template <class T> inline constexpr int elements_in = 1;
+template <> inline constexpr int elements_in<e2m1x2> = 2;
 
 } // namespace isobit::inline bits1

@@ -18,7 +18,7 @@ using te = nvfp4<nv::te>;
 using exact = nvfp4<nv::exact>;
 using exact_scale = nvfp4<nv::exact_scale>;
 static_assert(quantize_recipe<te> && quantize_recipe<exact> && quantize_recipe<exact_scale>);
-static_assert(stochastic_recipe<te> && !stochastic_recipe<exact>);
+static_assert(stochastic_recipe<te> && stochastic_recipe<exact> && stochastic_recipe<exact_scale>);
 
 // In constant expressions too.
 static_assert(exact{2688.0f}.scale_of(to_bits(6.0f)).bits == 0x38);

@@ -111,6 +111,100 @@ TEST_CASE("tiny, huge and scaled numbers") {
   }
 }
 
+// NVFP4's exact recipes: how many of the 2^32 random words round x up, against the quotient of integers. `unit`: what the code
+// 1.0 means, times 21 where the recipe divides by it (so that it is a double exactly); x is multiplied by as much.
+template <class Recipe> uint64_t exact_recipe_wrong(Recipe recipe, e4m3 s, double unit, double factor, unsigned seed) {
+  std::mt19937 random(seed);
+  uint64_t wrong = 0;
+  auto const encoder = recipe.encoder(s);
+  for (int trial = 0; trial < 60; ++trial) {
+    float const x = static_cast<float>(random() * 0x1p-32 * 6.5 * unit / factor) * (trial % 3 == 0 ? 0x1p-7f : 1.0f);
+    if (is_zero(x) || magnitude_bits(x) < 0x00800000) continue;
+    uint32_t const below = encoder(x, 0xffffffff).bits;
+    if (below == 7) {
+      wrong += encoder(x, 0).bits != 7 || encoder(-x, 12345).bits != 15; // saturated
+      continue;
+    }
+    uint64_t a = 0, b = uint64_t(1) << 32; // r < a rounds up, r >= b does not
+    while (a < b) {
+      uint64_t const r = (a + b) / 2;
+      if (encoder(x, static_cast<uint32_t>(r)).bits > below)
+        a = r + 1;
+      else
+        b = r;
+    }
+    // (x * factor - low * unit) / (gap * unit) * 2^32 within [a, a + 1), all integers times one power of two.
+    double const low = decode(e2m1{uint8_t(below)}), gap = decode(e2m1{uint8_t(below + 1)}) - low;
+    int const power = 80 - std::ilogb(unit);
+    __extension__ typedef __int128 wide;
+    auto const integer = [power](double v) { return static_cast<wide>(std::ldexp(v, power)); };
+    wide const distance = integer(double(x) * factor) - integer(low * unit), step = integer(gap * unit);
+    wrong += distance < 0 || distance >= step;
+    wrong += (distance << 32) / step != static_cast<wide>(a);
+    wrong += encoder(x, 0).bits != below + (a > 0) || encoder(-x, 0).bits != (encoder(x, 0).bits | 8);
+  }
+  return wrong;
+}
+
+TEST_CASE("the exact NVFP4 recipes: the probability is that of the real quotient") {
+  uint64_t wrong = 0, control = 0;
+  for (float t : {1.0f, 1.09375f, from_bits<float>(0x3f820000), from_bits<float>(0x3b124925), 2688.0f, 0x1.fffffep-20f})
+    for (int k : {1, 2, 7, 8, 0x2b, 0x38, 0x39, 0x3b, 0x77, 0x7e}) {
+      e4m3 const s{static_cast<uint8_t>(k)};
+      double const unit = double(decode(s)) * double(t);
+      wrong += exact_recipe_wrong(nvfp4<nv::exact_scale>{t}, s, unit, 1, unsigned(k));
+      wrong += exact_recipe_wrong(nvfp4<nv::exact>{t}, s, unit, 2688, unsigned(k));
+      control += exact_recipe_wrong(nvfp4<nv::te>{t}, s, unit, 2688, unsigned(k));
+    }
+  CHECK(wrong == 0);
+  CHECK(control > 0); // float arithmetic has other probabilities
+}
+
+template <class Recipe> void exact_recipe_special_values(Recipe recipe) {
+  float const infinity = from_bits<float>(0x7f800000), nan = from_bits<float>(0xffc00001);
+  uint64_t wrong = 0;
+  for (uint32_t r : corner_bits) {
+    for (int k = 1; k < 0x7f; ++k) { // what is representable stays, when its value is a float
+      auto const encoder = recipe.encoder(e4m3{uint8_t(k)});
+      for (uint8_t c = 0; c < 16; ++c) {
+        float const x = recipe.value_of(e2m1{c}, e4m3{uint8_t(k)});
+        wrong += encoder(x, r).bits != c;
+      }
+      wrong += encoder(infinity, r).bits != 7 || encoder(-infinity, r).bits != 15 || encoder(3e38f, r).bits != 7;
+      wrong += encoder(from_bits<float>(1), r).bits != 0 || encoder(from_bits<float>(0x80000001), r).bits != 8;
+      wrong += encoder(nan, r).bits != 7;
+    }
+    wrong += recipe.encoder(e4m3{0})(1.0f, r).bits != 0 || recipe.encoder(e4m3{0})(-1.0f, r).bits != 8;
+    wrong += recipe.encoder(e4m3{0x7f})(-1.0f, r).bits != 7;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the exact NVFP4 recipes: representable, tiny, huge and special numbers, whatever the bits") {
+  exact_recipe_special_values(nvfp4<nv::exact>{2688.0f});
+  exact_recipe_special_values(nvfp4<nv::exact>{0x1p10f * 21});
+  exact_recipe_special_values(nvfp4<nv::exact_scale>{1.0f});
+  exact_recipe_special_values(nvfp4<nv::exact_scale>{from_bits<float>(0x3f820000)}); // 7 digits: all products are floats
+}
+
+template <class Recipe> double recipe_deviation(Recipe recipe, float x, e4m3 s, stochastic rounding) {
+  int const n = 40000;
+  auto const encoder = recipe.encoder(s);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += double(recipe.value_of(encoder(x, rounding.bits(uint64_t(i))), s));
+  double const low = recipe.value_of(encoder(x, 0xffffffff), s), high = recipe.value_of(encoder(x, 0), s);
+  return std::abs(sum / n - double(x)) / std::sqrt((double(x) - low) * (high - double(x)) / n);
+}
+
+TEST_CASE("the exact NVFP4 recipes: unbiased") {
+  nvfp4<nv::exact> const recipe{3.7f};
+  for (uint64_t stream : {0, 1, 99}) {
+    CHECK(recipe_deviation(recipe, 0.2934f, e4m3{0x70}, {5, stream}) < 6);
+    CHECK(recipe_deviation(recipe, -0.001f, e4m3{0x70}, {5, stream}) < 6);
+    CHECK(recipe_deviation(nvfp4<nv::exact_scale>{0.37f}, 4.3f, e4m3{0x41}, {5, stream}) < 6);
+  }
+}
+
 // The mean of many roundings is the number, within six standard deviations; a biased rounding is not.
 template <class T, class Bits> double deviation(float x, Bits const& bits) {
   int const n = 40000;
@@ -195,6 +289,8 @@ TEST_CASE("the same bits for any tile, block, grid and executor; packed too") {
   geometry<8>(recipe{}, 1, 40);
   geometry<32>(recipe{}, 4, 96);
   geometry<8>(nvfp4<nv::te>{3.0f}, 2, 64);
+  geometry<8>(nvfp4<nv::exact>{3.0f}, 2, 64);
+  geometry<4>(nvfp4<nv::exact_scale>{0.37f}, 3, 32);
   geometry<16>(mxfp8<e5m2, mx::floor>{}, 2, 48);
 
   uint64_t const rows = 5, cols = 75;

@@ -32,7 +32,7 @@ ISOBIT_HD constexpr To encode_stochastic(float x, stochastic rounding, uint64_t 
   return encode_stochastic<To>(x, rounding.bits(index));
 }
 
-//! A recipe whose codes may be rounded stochastically: the MX recipes and `nvfp4<nv::te>`.
+//! A recipe whose codes may be rounded stochastically: the MX recipes and those of NVFP4.
 template <class R>
 concept stochastic_recipe = quantize_recipe<R> && requires(R const r, typename R::scale s, float x, uint32_t random) {
   { detail::encoder_of(r, s)(x, random) } -> stl::same_as<typename R::element>;

@@ -56,6 +56,25 @@ template <small_float To> ISOBIT_HD constexpr uint32_t nearest_ratio(uint64_t a,
   return code > f.largest() ? f.largest() : code;
 }
 
+// One of the two codes around a / b * 2^p: the upper one with the probability that `encode_stochastic` gives, the distance
+// from the lower one rounded down to a multiple of 2^-32 of their distance. Saturates; a is in [1, 2^32), b in [2^23, 2^28).
+template <small_float To>
+ISOBIT_HD constexpr uint32_t stochastic_ratio(uint64_t a, uint64_t b, int p, uint32_t random) {
+  constexpr small_float_format f = To::format;
+  int e = bit_width(a) - bit_width(b);
+  if (e >= 0 ? a < (b << e) : (a << -e) < b) --e; // 2^e <= a / b < 2^(e + 1)
+  int const exponent = e + p;
+  if (exponent > f.largest_exponent()) return f.largest();
+  int const field = exponent + f.bias;
+  // The quotient in units of 2^-32 of the last place, rounded down: a * 2^s / b is below 2^(mantissa_bits + 33).
+  int const s = 32 + f.mantissa_bits - e - (field < 1 ? 1 - field : 0);
+  uint64_t const digits = (s >= 0 ? a << s : s > -64 ? a >> -s : 0) / b;
+  uint32_t const fraction = static_cast<uint32_t>(digits);
+  uint32_t const base = static_cast<uint32_t>(field < 1 ? 0 : field - 1) << f.mantissa_bits;
+  uint32_t const code = static_cast<uint32_t>(digits >> 32) + base + (random < fraction);
+  return code > f.largest() ? f.largest() : code;
+}
+
 // The magnitude of a finite, non-zero code as an integer times 2^e.
 template <small_float T> ISOBIT_HD constexpr normal_parts code_parts(T x) {
   constexpr small_float_format f = T::format;
@@ -165,13 +184,21 @@ template <bool Down> struct exact_nvfp4 {
     int exponent;
     bool nan;
     ISOBIT_HD constexpr element operator()(float x) const {
+      return code_of(x, [](uint64_t a, uint64_t b, int p) { return nearest_ratio<e2m1>(a, b, p); });
+    }
+    ISOBIT_HD constexpr element operator()(float x, uint32_t random) const {
+      return code_of(x, [random](uint64_t a, uint64_t b, int p) { return stochastic_ratio<e2m1>(a, b, p, random); });
+    }
+
+  private:
+    // `rounded` gives the code of a / b * 2^p.
+    template <class Rounding> ISOBIT_HD constexpr element code_of(float x, Rounding const& rounded) const {
       uint32_t const magnitude = magnitude_bits(x), sign = sign_bit(x) ? 8 : 0;
       if (nan || magnitude > float_fields<float>::exponent) return {7};
       if (magnitude == 0 || divisor == 0) return {static_cast<uint8_t>(sign)};
       if (magnitude == float_fields<float>::exponent) return {static_cast<uint8_t>(sign | 7)};
       normal_parts const p = normalise(magnitude);
-      uint32_t const code = nearest_ratio<e2m1>(uint64_t(p.m) * (Down ? 21 : 1), divisor, p.e - exponent);
-      return {static_cast<uint8_t>(code | sign)};
+      return {static_cast<uint8_t>(rounded(uint64_t(p.m) * (Down ? 21 : 1), divisor, p.e - exponent) | sign)};
     }
   };
   ISOBIT_HD static constexpr block_encoder encoder_for(float t, scale s) {

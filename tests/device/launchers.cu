@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launchers name the bad argument and what it must be, before they launch anything: no GPU is needed to see that.
+#include <isobit/device/ordered_sum.cuh>
 #include <isobit/device/reduce.cuh>
+#include <isobit/device/reduce_fragment.cuh>
 
 #include <cstdio>
 #include <cstring>
@@ -58,6 +60,29 @@ void reduce() {
   }
 }
 
+void ranks() {
+  alignas(16) static unsigned char memory[4096];
+  auto* const x = reinterpret_cast<float*>(memory);
+  namespace device = isobit::device;
+  isobit::plain<float> const acc;
+  isobit::contiguous<float> const load{x};
+  isobit::fragment<float> out, *const nowhere = nullptr;
+  refused("isobit::device::reduce_fragment: first must be at most last",
+          [&] { device::reduce_fragment(0, memory, sizeof memory, 3, 2, load, &out, acc); });
+  refused("isobit::device::reduce_fragment: out must be non-null",
+          [&] { device::reduce_fragment(0, memory, sizeof memory, 2, 3, load, nowhere, acc); });
+  refused("isobit::device::reduce_fragment: workspace_bytes must be at least 536 bytes",
+          [&] { device::reduce_fragment(0, memory, 535, 2, 3, load, &out, acc); });
+  refused("isobit::device::reduce_fragment: workspace must be aligned to 16 bytes",
+          [&] { device::reduce_fragment(0, memory + 8, 4000, 2, 3, load, &out, acc); });
+  isobit::peers<float, 2> from{{x, nullptr}};
+  refused("isobit::device::ordered_sum: from must be non-null when n > 0", [&] { device::ordered_sum(0, from, 5, x); });
+  refused("isobit::device::ordered_sum: out must be non-null when n > 0",
+          [&] { device::ordered_sum(0, from, 5, static_cast<float*>(nullptr)); });
+  from.array[1] = reinterpret_cast<float const*>(memory + 2);
+  refused("isobit::device::ordered_sum: from must be aligned to 4 bytes", [&] { device::ordered_sum(0, from, 5, x); });
+}
+
 } // namespace
 
 // One program holds nvcc's and the simulator's form of a kernel, and they are not mixed up.
@@ -68,6 +93,7 @@ void both_forms() {
 
 int main() {
   reduce();
+  ranks();
   both_forms();
   std::printf(failures == 0 ? "launchers refuse what they must\n" : "%d failures\n", failures);
   return failures != 0;

@@ -9,6 +9,8 @@
 #include <isobit/device/digest_kernel.hpp>
 #include <isobit/device/exact_atomic.hpp>
 #include <isobit/device/quantize_kernel.hpp>
+#include <isobit/device/ordered_sum_kernel.hpp>
+#include <isobit/device/reduce_fragment_kernel.hpp>
 #include <isobit/device/reduce_kernel.hpp>
 #include <isobit/device/scan_kernel.hpp>
 #include <isobit/quantize.hpp>
@@ -106,5 +108,15 @@ __global__ void hadamard_stochastic(float const* x, uint32_t rows, uint64_t seed
 
 template __global__ void digest_range_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);
 template __global__ void chunk_sums_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);
+
+// Ranks.
+template __global__ void reduce_fragment_kernel<floats, plain<float>, 64>(floats, fragment_plan, fragment<float, 64>*, void*,
+                                                                          plain<float>);
+template __global__ void ordered_sum_kernel<tree, float, 6, float, plain<float>>(peers<float, 6>, uint64_t, float*, bool,
+                                                                                 plain<float>);
+template __global__ void ordered_sum_kernel<tree, bf16, 8, bf16, plain<float>>(peers<bf16, 8>, uint64_t, bf16*, bool,
+                                                                               plain<float>);
+template __global__ void ordered_sum_kernel<sequential, float, 5, float, plain<float>>(peers<float, 5>, uint64_t, float*,
+                                                                                       bool, plain<float>);
 
 } // namespace isobit::inline bits1::device

@@ -320,6 +320,8 @@ private:
       jumps_.push_back({static_cast<int>(k_.code.size()), args[0], line});
     } else if (name == "ret" || name == "exit") {
       i.code = op::ret;
+    } else if (name == "trap") {
+      i.code = op::trap;
     } else if (name == "bar" && take("sync")) {
       if (args.size() != 1 || args[0] != "0") fail(line, "barrier", whole);
       i.code = op::bar;

@@ -236,6 +236,7 @@ private:
       switch (i.code) {
       case op::bra: t.at = i.target; continue;
       case op::ret: t.state = status::done; return;
+      case op::trap: throw error("the kernel stopped itself (trap), line " + std::to_string(i.line));
       case op::bar: t.state = status::barrier; return;
       case op::shfl: case op::ballot: case op::warp_bar: t.state = status::warp; return;
       case op::ld: case op::st: access(b, t, i); break;

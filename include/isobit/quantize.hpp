@@ -9,6 +9,9 @@
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/nvfp4_four_over_six.hpp>
 #include <isobit/algo/quantize.hpp>
+#include <isobit/algo/quantize_copies.hpp>
 #include <isobit/algo/quantize_host.hpp>
 #include <isobit/algo/quantize_stochastic.hpp>
+#include <isobit/algo/quantized_copy.hpp>
+#include <isobit/algo/scale_layout.hpp>
 #include <isobit/format/nvfp4.hpp>

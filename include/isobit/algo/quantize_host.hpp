@@ -6,10 +6,10 @@
 
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/quantize.hpp>
+#include <isobit/algo/quantize_check.hpp>
 #include <isobit/algo/quantize_stochastic.hpp>
 #include <isobit/arith/env.hpp>
 #include <isobit/arith/vector.hpp>
-#include <isobit/error.hpp>
 #include <isobit/format/nvfp4.hpp>
 #include <isobit/group/host.hpp>
 
@@ -337,6 +337,18 @@ inline void dequantize_whole_block(mx::recipe<Element, Rule, NonFinite> recipe, 
 }
 #undef ISOBIT_INLINE
 
+// Codes and scales of whole blocks that lie one after another.
+template <class Recipe> struct run_coder {
+  Recipe recipe;
+  run_coder(Recipe const& r, [[maybe_unused]] uint64_t blocks) : recipe(r) {}
+
+  template <class T>
+  void run(T const* x, uint64_t blocks, typename Recipe::element* codes, typename Recipe::scale* scales) const {
+    constexpr uint32_t size = Recipe::block_size;
+    for (uint64_t b = 0; b < blocks; ++b) scales[b] = quantize_whole_block(recipe, x + b * size, codes + b * size);
+  }
+};
+
 // The blocks [begin, end) of a matrix, counted along its rows: f(first element, its block, how many elements).
 template <uint32_t BlockSize, class F>
 inline void for_each_block(uint64_t cols, uint64_t begin, uint64_t end, F const& f) {
@@ -360,57 +372,6 @@ inline void run_blocks(host<Executor> const& group, uint64_t rows, uint64_t cols
     uint64_t const end = total - begin < each ? total : begin + each;
     with_default_environment([&] { for_each_block<Recipe::block_size>(cols, begin, end, f); });
   });
-}
-
-struct byte_range {
-  char const* name;
-  void const* data;
-  uint64_t bytes;
-};
-
-inline void check_buffer(char const* function, byte_range const& r, size_t alignment) {
-  if (r.data == nullptr && r.bytes > 0) throw invalid_argument(function, r.name, "non-null when rows * cols > 0");
-  if (reinterpret_cast<uintptr_t>(r.data) % alignment != 0)
-    throw invalid_argument(function, r.name, "aligned to", alignment, "bytes");
-}
-
-inline void check_disjoint(char const* function, byte_range const& a, byte_range const& b) {
-  auto const p = reinterpret_cast<uintptr_t>(a.data), q = reinterpret_cast<uintptr_t>(b.data);
-  if (a.bytes == 0 || b.bytes == 0) return;
-  if (p < q ? q - p >= a.bytes : p - q >= b.bytes) return;
-  char needed[64];
-  std::snprintf(needed, sizeof needed, "disjoint from %s", a.name);
-  throw invalid_argument(function, b.name, needed);
-}
-
-// How many `Code`s hold the codes of a matrix.
-template <class Code> constexpr uint64_t codes_of(uint64_t rows, uint64_t cols) {
-  return rows * (stl::same_as<Code, e2m1x2> ? packed_per_row(cols) : cols);
-}
-
-// The arguments of quantize and dequantize. Nothing has been written when this throws.
-template <class Recipe, class T, class Code>
-inline void check_quantize(char const* function, T const* values, char const* values_name, uint64_t rows, uint64_t cols,
-                           Code const* codes, typename Recipe::scale const* scales) {
-  constexpr uint64_t most = uint64_t(1) << 60;
-  if (cols != 0 && rows > most / cols) throw invalid_argument(function, "rows * cols", "at most", most, "elements");
-  uint64_t const n = rows * cols;
-  byte_range const v{values_name, values, n * sizeof(T)};
-  byte_range const c{"codes", codes, n == 0 ? 0 : codes_of<Code>(rows, cols) * sizeof(Code)};
-  byte_range const s{"scales", scales,
-                     n == 0 ? 0 : rows * blocks_per_row<Recipe>(cols) * sizeof(typename Recipe::scale)};
-  check_buffer(function, v, alignof(T));
-  check_buffer(function, c, alignof(Code));
-  check_buffer(function, s, alignof(typename Recipe::scale));
-  check_disjoint(function, v, c);
-  check_disjoint(function, v, s);
-  check_disjoint(function, c, s);
-}
-
-// A recipe with a state says whether that is one it can work with.
-template <class Recipe> inline void check_recipe(char const* function, Recipe const& recipe) {
-  if constexpr (requires { recipe.is_valid(); })
-    if (!recipe.is_valid()) throw invalid_argument(function, Recipe::tensor_argument, Recipe::tensor_needed);
 }
 
 // Where block `b`'s codes begin, `first` being the index of its first element. A packed row begins with a byte of its own.

@@ -3,7 +3,7 @@
 //! The scale of an OCP MX block: a power of two in 8 bits.
 #pragma once
 
-#include <isobit/bits/cast.hpp>
+#include <isobit/format/small_float.hpp>
 
 namespace isobit::inline bits1 {
 
@@ -27,6 +27,39 @@ ISOBIT_HD constexpr float decode(e8m0 s) {
 ISOBIT_HD constexpr float reciprocal(e8m0 s) {
   uint32_t const b = s.bits;
   return from_bits<float>(b == e8m0::nan ? float_fields<float>::quiet_nan : b == 254 ? 0x00400000u : (254 - b) << 23);
+}
+
+//! Which power of two a number between two of them becomes; there is no default. Libraries differ: CUDA offers `down`
+//! (its round to zero) and `up`, ml_dtypes and torch round to the nearest.
+enum class e8m0_rounding {
+  down,   //!< the power of two below
+  up,     //!< the one above
+  nearest //!< the nearer one in value; at 1.5 * 2^e the one whose byte is even
+};
+
+//! The power of two for |x|, in one rounding, from float or double. Zero and what is below 2^-127 become byte 0; NaN
+//! becomes NaN; what rounds beyond 2^127, and infinity, become NaN, or byte 254 under `overflow::saturate`.
+//! Source: `__nv_cvt_float_to_e8m0` and `__nv_cvt_double_to_e8m0`, with which `down` and `up` agree.
+template <e8m0_rounding Rounding, overflow Overflow = overflow::to_special, ieee_float From>
+ISOBIT_HD constexpr e8m0 encode_e8m0(From x) {
+  using fields = float_fields<From>;
+  using word = float_bits<From>;
+  word const magnitude = magnitude_bits(x);
+  if (magnitude > fields::exponent) return {e8m0::nan};
+  if (magnitude == 0) return {0};
+  // A subnormal number is an integer times a power of two; as a number of its own the integer is normal.
+  bool const subnormal = magnitude <= fields::mantissa;
+  word const normal = subnormal ? to_bits(static_cast<From>(magnitude)) : magnitude;
+  int const moved = subnormal ? fields::bias + fields::mantissa_bits - 1 : 0;
+  int const byte = static_cast<int>(normal >> fields::mantissa_bits) - moved - fields::bias + 127;
+  word const rest = normal & fields::mantissa, half = (fields::mantissa + 1) / 2;
+  bool const step = Rounding == e8m0_rounding::up        ? rest != 0
+                   : Rounding == e8m0_rounding::nearest ? rest > half || (rest == half && byte % 2 != 0)
+                                                        : false;
+  int const rounded = byte + step;
+  if (magnitude == fields::exponent || rounded > 254)
+    return {Overflow == overflow::saturate ? uint8_t(254) : e8m0::nan};
+  return {static_cast<uint8_t>(rounded < 0 ? 0 : rounded)};
 }
 
 } // namespace isobit::inline bits1

@@ -4,7 +4,7 @@
   check_headers.py --kind gxx|clang|nvcc|nvrtc [--command PATH] [--cuda DIR] [--jobs N] [--control] [HEADER ...]
 
 `nvcc` compiles .hpp and .cuh for one architecture; `nvrtc` loads libnvrtc of the toolkit DIR and compiles each .hpp that
-is not host-only (simt/ and testing/ are). With gxx, two objects that hold all headers are linked as well, so that a
+is not host-only (simt/, trace/, trace.hpp and testing/ are). With gxx, two objects that hold all headers are linked as well, so that a
 function that is not inline is found. `--control` checks the check: a broken header must be reported, and only that one.
 A header of interop/ or device/ may need an outside header; where that is not installed it is counted as left out.
 """
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-HOST_ONLY = ("simt/", "testing/")
+HOST_ONLY = ("simt/", "trace/", "trace.hpp", "testing/")
 MAY_NEED_OTHERS = ("interop/", "device/")
 MISSING = re.compile(r"fatal error: '?([\w./]+)'?:? (No such file|file not found)", re.I)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//! \file
+//! One line of a trace file to one event, for the three layouts of docs/traces.md. Whatever has a meaning is checked;
+//! what a reader does not know is refused (isobit's own layout), or compared as text (the others), but never dropped.
+#pragma once
+
+#include <isobit/trace/json.hpp>
+#include <isobit/trace/log.hpp>
+
+namespace isobit::inline bits1::trace::detail {
+
+// The fields of an object that have been seen: each at most once, and those needed at least once.
+class fields {
+public:
+  template <size_t N>
+  fields(json_reader& r, std::string_view const (&known)[N]) : r_(r), known_(known), size_(static_cast<int>(N)) {
+    static_assert(N <= 32);
+  }
+  // The number of the field, or -1 for an unknown one.
+  int see(std::string_view key) {
+    int n = next_; // fields mostly come in their usual order
+    for (int tried = 0; n >= size_ || known_[n] != key; ++tried) {
+      if (tried > size_) return -1;
+      n = n >= size_ ? 0 : n + 1;
+    }
+    next_ = n + 1;
+    if (has(n)) r_.fail("the field \"" + std::string(key) + "\" is there twice");
+    seen_ |= 1u << n;
+    return n;
+  }
+  [[noreturn]] void unknown(std::string_view key) const { r_.fail("unknown field \"" + std::string(key) + "\""); }
+  bool has(int n) const { return seen_ >> n & 1; }
+  void need(std::initializer_list<int> numbers) const {
+    for (int const n : numbers)
+      if (!has(n)) r_.fail("the field \"" + std::string(known_[n]) + "\" is missing");
+  }
+
+private:
+  json_reader& r_;
+  std::string_view const* known_;
+  int size_, next_ = 0;
+  uint32_t seen_ = 0;
+};
+
+inline constexpr uint64_t most_number = no_number - 1;
+
+inline uint32_t small_number(json_reader& r) { return static_cast<uint32_t>(r.integer(most_number)); }
+inline uint32_t number_or_null(json_reader& r) { return r.null() ? no_number : small_number(r); }
+inline void read_text(json_reader& r, std::string& out) {
+  std::string room;
+  out.assign(r.string(room));
+}
+inline void need_words(json_reader& r, event const& e) {
+  if (e.kind.empty() || e.name.empty()) r.fail("an event without kind or name");
+}
+
+inline bool hex64(std::string_view text, uint64_t& out) {
+  if (text.size() != 16) return false;
+  out = 0;
+  for (char const c : text) {
+    bool const digit = c >= '0' && c <= '9';
+    if (!digit && !(c >= 'a' && c <= 'f')) return false;
+    out = out << 4 | static_cast<uint64_t>(digit ? c - '0' : c - 'a' + 10);
+  }
+  return true;
+}
+inline uint64_t read_hex64(json_reader& r) {
+  std::string room;
+  uint64_t n;
+  if (!hex64(r.string(room), n)) r.fail("a digest is 16 hexadecimal digits, in lower case");
+  return n;
+}
+// A digest, or the reason why there is none.
+inline void read_digest(json_reader& r, signature& s) {
+  std::string room;
+  std::string_view const text = r.string(room);
+  s.seen = evidence::full;
+  s.text.clear();
+  if (hex64(text, s.digest)) return;
+  if (text.substr(0, 8) != "skipped_") r.fail("a digest is 16 hexadecimal digits, in lower case, or \"skipped_...\"");
+  s.seen = evidence::none;
+  s.text.assign(text);
+}
+inline void read_shape(json_reader& r, signature& s) {
+  s.shape.clear();
+  r.array([&] { s.shape.push_back(r.integer()); });
+}
+inline void check_count(json_reader& r, signature const& s) {
+  uint64_t product = 1;
+  bool overflow = false, zero = false;
+  for (uint64_t const e : s.shape) {
+    zero |= e == 0;
+    overflow |= __builtin_mul_overflow(product, e, &product);
+  }
+  if (zero ? s.count != 0 : overflow || product != s.count) r.fail("the count is not the product of the shape");
+}
+inline signature& next_signature(json_reader& r, std::vector<signature>& list) {
+  if (list.size() >= 0x7fff) r.fail("more than 32767 tensors in one event");
+  return list.emplace_back();
+}
+// A part of a line that has no meaning here, kept to be compared: without white space outside strings.
+inline signature text_signature(char const* name, std::string_view json, evidence seen = evidence::full) {
+  signature s;
+  s.name = name;
+  s.dtype = "json";
+  s.count = 1;
+  s.seen = seen;
+  bool quoted = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    char const c = json[i];
+    if (!quoted && (c == ' ' || c == '\t' || c == '\r')) continue;
+    s.text += c;
+    if (quoted && c == '\\')
+      s.text += json[++i];
+    else if (c == '"')
+      quoted = !quoted;
+  }
+  return s;
+}
+
+// ---- isobit's own ----
+
+inline bool is_safe_path(std::string_view path) {
+  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    size_t end = path.find('/', begin);
+    if (end == path.npos) end = path.size();
+    if (path.substr(begin, end - begin) == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+inline void read_own_signature(json_reader& r, signature& s) {
+  static constexpr std::string_view names[] = {"name", "dtype", "shape", "count", "digest", "chunk_bytes", "chunks", "data"};
+  fields f(r, names);
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0: return read_text(r, s.name);
+    case 1: return read_text(r, s.dtype);
+    case 2: return read_shape(r, s);
+    case 3: s.count = r.integer(); return;
+    case 4: return read_digest(r, s);
+    case 5: s.chunk_bytes = r.integer(); return;
+    case 6: return r.array([&] { s.chunks.push_back(read_hex64(r)); });
+    case 7: return read_text(r, s.data);
+    default: f.unknown(key);
+    }
+  });
+  f.need({1, 2, 3, 4});
+  check_count(r, s);
+  if (f.has(5) != f.has(6)) r.fail("chunk_bytes and chunks come together");
+  if (f.has(5) && (s.chunk_bytes == 0 || s.chunk_bytes % 16 != 0)) r.fail("chunk_bytes is a multiple of 16, at least 16");
+  if (f.has(7) && !is_safe_path(s.data)) r.fail("data is a path within the trace's folder");
+}
+
+inline void read_own(json_reader& r, event& e) {
+  static constexpr std::string_view names[] = {"isobit_trace", "rank", "iteration", "microbatch", "sequence", "kind", "name", "scope", "occurrence",
+               "order_id", "recipe", "in", "out"};
+  fields f(r, names);
+  e = {};
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0:
+      if (r.integer() != schema_version) r.fail("schema version 1 expected");
+      return;
+    case 1: e.rank = small_number(r); return;
+    case 2: e.iteration = small_number(r); return;
+    case 3: e.microbatch = small_number(r); return;
+    case 4: e.sequence = r.integer(); return;
+    case 5: return read_text(r, e.kind);
+    case 6: return read_text(r, e.name);
+    case 7: return read_text(r, e.scope);
+    case 8: e.occurrence = small_number(r); return;
+    case 9: return read_text(r, e.order);
+    case 10: return read_text(r, e.recipe);
+    case 11: return r.array([&] { read_own_signature(r, next_signature(r, e.inputs)); });
+    case 12: return r.array([&] { read_own_signature(r, next_signature(r, e.outputs)); });
+    default: f.unknown(key);
+    }
+  });
+  f.need({0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12});
+  need_words(r, e);
+}
+
+// ---- per-op: {"schema_version", "seq", "rank", "iteration", "kind", "name", "payload": {"id", "scope", "in", "out"}} ----
+
+inline void read_op_signature(json_reader& r, signature& s) {
+  static constexpr std::string_view names[] = {"shape", "dtype", "numel", "digest"};
+  fields f(r, names);
+  size_t const begin = r.at();
+  bool more = false;
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0: return read_shape(r, s);
+    case 1: return read_text(r, s.dtype);
+    case 2: s.count = r.integer(); return;
+    case 3: return read_digest(r, s);
+    default: more = true, r.skip();
+    }
+  });
+  f.need({0, 1, 2, 3});
+  check_count(r, s);
+  // Fields that isobit does not know: kept in the name, so that they are compared.
+  if (more) s.name = text_signature("", r.text(begin, r.at())).text;
+}
+
+inline void read_payload(json_reader& r, event& e) {
+  static constexpr std::string_view names[] = {"id", "scope", "in", "out"};
+  fields f(r, names);
+  std::string rest, id;
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0: return read_text(r, id);
+    case 1: return read_text(r, e.scope);
+    case 2: return r.array([&] { read_op_signature(r, next_signature(r, e.inputs)); });
+    case 3: return r.array([&] { read_op_signature(r, next_signature(r, e.outputs)); });
+    default: append_json(rest, key), rest += ':', rest += r.skip(), rest += ',';
+    }
+  });
+  f.need({0});
+  if (e.kind == "op") f.need({3});
+  e.inputs_recorded = f.has(2);
+  // The id is "<probe>:<occurrence>", or "aten:<name>:<occurrence>"; occurrences are counted by log::finish.
+  size_t const colon = id.find_last_of(':');
+  std::string const probe = id.substr(0, colon);
+  if (probe != "aten:" + e.name && probe != e.name) e.name += " (" + probe + ")";
+  if (!rest.empty()) e.outputs.push_back(text_signature("payload", rest));
+}
+
+inline void read_per_op(json_reader& r, event& e) {
+  static constexpr std::string_view names[] = {"schema_version", "seq", "rank", "iteration", "kind", "name", "payload"};
+  fields f(r, names);
+  e = {};
+  std::string_view payload;
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0: e.recipe = "schema " + std::to_string(r.integer()); return;
+    case 1: e.sequence = r.integer(); return;
+    case 2: e.rank = small_number(r); return;
+    case 3: e.iteration = small_number(r); return;
+    case 4: return read_text(r, e.kind);
+    case 5: return read_text(r, e.name);
+    case 6: payload = r.skip(); return;
+    default: f.unknown(key);
+    }
+  });
+  f.need({0, 1, 2, 3, 4, 5, 6});
+  e.microbatch = no_number;
+  need_words(r, e);
+  json_reader inner(payload);
+  read_payload(inner, e);
+}
+
+// ---- event/tensor: one record a tensor, or an event with fields ----
+
+inline void read_tensor(json_reader& r, signature& s) {
+  static constexpr std::string_view names[] = {"shape", "dtype", "numel", "mode", "value_observed", "exact_value_certificate", "sha256", "summary"};
+  fields f(r, names);
+  std::string mode, summary;
+  bool observed = false, exact = false;
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0: return read_shape(r, s);
+    case 1: return read_text(r, s.dtype);
+    case 2: s.count = r.integer(); return;
+    case 3: return read_text(r, mode);
+    case 4: observed = r.boolean(); return;
+    case 5: exact = r.boolean(); return;
+    case 6: return read_text(r, s.text);
+    case 7: summary = r.skip(); return;
+    default: r.skip(); // stride, layout, device_type, requires_grad: how it lies in memory, not what it holds
+    }
+  });
+  f.need({0, 1, 2, 3, 4, 5});
+  check_count(r, s);
+  bool const metadata = mode == "metadata", summarised = mode == "summary", full = mode == "full";
+  if (!metadata && !summarised && !full && mode != "sampled") r.fail("unknown mode of a tensor");
+  if (observed == metadata || exact != full) r.fail("the mode of a tensor contradicts what it claims to have seen");
+  if (f.has(6) != (full || mode == "sampled") || f.has(7) != summarised) r.fail("the evidence does not belong to the mode");
+  if (f.has(6) && (s.text.size() != 64 || s.text.find_first_not_of("0123456789abcdef") != s.text.npos))
+    r.fail("sha256 is 64 hexadecimal digits, in lower case");
+  s.seen = metadata ? evidence::none : full ? evidence::full : evidence::partial;
+  if (metadata) s.text = "metadata only";
+  if (summarised) s.text = text_signature("", summary).text;
+}
+
+inline void read_event_tensor(json_reader& r, event& e) {
+  static constexpr std::string_view names[] = {"schema_version", "event", "rank", "iteration", "microbatch", "sequence", "name", "phase", "occurrence",
+               "tensor", "metadata", "fields"};
+  fields f(r, names);
+  e = {};
+  e.inputs_recorded = false;
+  signature tensor, metadata, values;
+  r.object([&](std::string_view key) {
+    switch (f.see(key)) {
+    case 0:
+      if (r.integer() != 1) r.fail("schema_version 1 expected");
+      return;
+    case 1: return read_text(r, e.kind);
+    case 2: e.rank = small_number(r); return;
+    case 3: e.iteration = number_or_null(r); return;
+    case 4: e.microbatch = number_or_null(r); return;
+    case 5: e.sequence = r.integer(); return;
+    case 6: return read_text(r, e.name);
+    case 7: return read_text(r, e.scope);
+    case 8: e.occurrence = small_number(r); return;
+    case 9: return read_tensor(r, tensor);
+    case 10: metadata = text_signature("metadata", r.skip()); return;
+    case 11: values = text_signature("fields", r.skip()); return;
+    default: f.unknown(key);
+    }
+  });
+  f.need({0, 1, 2, 3, 4, 5, 6, 7, 8});
+  need_words(r, e);
+  if (e.kind == "tensor") {
+    f.need({9});
+    e.outputs.push_back(std::move(tensor));
+  } else if (e.kind == "event") {
+    f.need({11});
+    if (f.has(9)) r.fail("an event with a tensor");
+  } else {
+    r.fail("event is \"event\" or \"tensor\"");
+  }
+  if (f.has(10)) e.outputs.push_back(std::move(metadata));
+  if (f.has(11)) e.outputs.push_back(std::move(values));
+}
+
+} // namespace isobit::inline bits1::trace::detail

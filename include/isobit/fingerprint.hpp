@@ -5,4 +5,4 @@
 #pragma once
 
 #include <isobit/algo/digest.hpp>
-#include <isobit/algo/digest_host.hpp>
+#include <isobit/algo/digest_tensor_host.hpp>

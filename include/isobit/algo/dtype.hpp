@@ -78,7 +78,7 @@ ISOBIT_HD constexpr char const* dtype_name(dtype type) {
 }
 
 namespace detail {
-template <class T> ISOBIT_HD constexpr dtype dtype_of() {
+template <class T> ISOBIT_HD constexpr dtype deduce_dtype() {
   using stl::same_as;
   if constexpr (same_as<T, double>)
     return dtype::f64;
@@ -114,7 +114,7 @@ template <class T> ISOBIT_HD constexpr dtype dtype_of() {
 
 //! The dtype of elements of type `T`. Specialise it for a storage type of your own; interop/cuda_types.hpp does it for
 //! `__half` and its like.
-template <class T> inline constexpr dtype dtype_of = detail::dtype_of<T>();
+template <class T> inline constexpr dtype dtype_of = detail::deduce_dtype<T>();
 
 //! How many elements one object of type `T` holds: 2 for two 4-bit codes in a byte, the even one in the low half.
 template <class T> inline constexpr int elements_in = 1;

@@ -149,6 +149,7 @@ void check_quantize();
 void check_scan();
 void check_digest();
 void check_exact();
+void check_ranks();
 void bench_reduce();
 void bench_quantize();
 void bench_scan();

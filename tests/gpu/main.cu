@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   check_scan();
   check_digest();
   check_exact();
+  check_ranks();
   if (bench) bench_reduce();
   if (bench) bench_quantize();
   if (bench) bench_scan();

@@ -27,15 +27,15 @@ ISOBIT_HD constexpr void range_partials(Acc const& acc, uint64_t first, uint64_t
                                         Value const& value, Emit const& emit) {
   uint64_t i = 0;
   int node = 0;
-  for_each_node(first, last, [&](uint64_t start, int level) {
-    uint64_t const end = start + (uint64_t(1) << level);
-    if (i < count && slot(i) < end) {
+  for (uint64_t start = first; start < last && i < count; ++node) {
+    uint64_t const end = start + (uint64_t(1) << node_level(start, last));
+    if (slot(i) < end) {
       sparse_counter<typename Acc::state> partial;
       for (; i < count && slot(i) < end; ++i) partial.push(acc, slot(i), value(i));
       emit(node, start, partial.fold(acc));
     }
-    ++node;
-  });
+    start = end;
+  }
 }
 
 } // namespace isobit::inline bits1

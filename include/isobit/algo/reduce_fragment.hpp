@@ -15,9 +15,10 @@ template <int Depth, class Group, class Load, class Acc>
 ISOBIT_HD fragment<typename Acc::state, Depth> fold_nodes(Group const& g, uint64_t first, uint64_t last,
                                                           Load const& load, uint64_t origin, Acc const& acc) {
   fragment<typename Acc::state, Depth> out(first);
-  for_each_node(first, last, [&](uint64_t start, int level) {
-    out.append(acc, fold(g, uint64_t(1) << level, shift(load, start - origin), acc), level);
-  });
+  while (out.last() < last) {
+    int const level = node_level(out.last(), last);
+    out.append(acc, fold(g, uint64_t(1) << level, shift(load, out.last() - origin), acc), level);
+  }
   return out;
 }
 

@@ -34,7 +34,7 @@ ISOBIT_HD constexpr float reciprocal(e8m0 s) {
 enum class e8m0_rounding {
   down,   //!< the power of two below
   up,     //!< the one above
-  nearest //!< the nearer one in value; at 1.5 * 2^e the one whose byte is even
+  nearest //!< the nearer one in value; of two that are equally near the larger (IEEE 754-2019 4.3.1, for one digit)
 };
 
 //! The power of two for |x|, in one rounding, from float or double. Zero and what is below 2^-127 become byte 0; NaN
@@ -54,8 +54,8 @@ ISOBIT_HD constexpr e8m0 encode_e8m0(From x) {
   int const byte = static_cast<int>(normal >> fields::mantissa_bits) - moved - fields::bias + 127;
   word const rest = normal & fields::mantissa, half = (fields::mantissa + 1) / 2;
   bool const step = Rounding == e8m0_rounding::up        ? rest != 0
-                   : Rounding == e8m0_rounding::nearest ? rest > half || (rest == half && byte % 2 != 0)
-                                                        : false;
+                    : Rounding == e8m0_rounding::nearest ? rest >= half
+                                                         : false;
   int const rounded = byte + step;
   if (magnitude == fields::exponent || rounded > 254)
     return {Overflow == overflow::saturate ? uint8_t(254) : e8m0::nan};

@@ -16,7 +16,7 @@ ISOBIT_HD fragment<typename Acc::state, Depth> fold_nodes(Group const& g, uint64
                                                           Load const& load, uint64_t origin, Acc const& acc) {
   fragment<typename Acc::state, Depth> out(first);
   while (out.last() < last) {
-    int const level = node_level(out.last(), last);
+    int const level = isobit::node_level(out.last(), last);
     out.append(acc, fold(g, uint64_t(1) << level, shift(load, out.last() - origin), acc), level);
   }
   return out;

@@ -6,3 +6,4 @@
 
 #include <isobit/algo/digest.hpp>
 #include <isobit/algo/digest_tensor_host.hpp>
+#include <isobit/algo/torch_hash.hpp>

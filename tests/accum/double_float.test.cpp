@@ -111,7 +111,7 @@ TEST_SUITE("double_float") {
     quad const u2 = quad(0x1p-24) * quad(0x1p-24);
     quad worst = 0;
     auto const word = [&] {
-      T const high = from_bits<T>((static_cast<uint32_t>(random()) & 0x807fffffu) | (120u + random() % 14) << 23);
+      T const high = from_bits<T>((static_cast<uint32_t>(random()) & 0x807fffffu) | static_cast<uint32_t>(120u + random() % 14) << 23);
       T const low = high * T(0x1p-24) * T(double(int64_t(random())) * 0x1p-63) * T(0.999);
       auto const s = fast_two_sum(high, low);
       return double_word<T>{s.value, s.error};

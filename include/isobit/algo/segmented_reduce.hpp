@@ -43,6 +43,16 @@ template <class Store, class Acc> ISOBIT_HD void store_empty(Store const& store,
   if constexpr (!skips_empty<Store>) store(s, acc.empty());
 }
 
+// Gives a result away; a store may ask for the state, to go on with it. Column 0 where there are no columns.
+ISOBIT_CALLS_USER_CODE
+template <class Store, class Acc, class State>
+ISOBIT_HD void store_state(Store const& store, uint64_t s, Acc const& acc, State const& state) {
+  if constexpr (requires { store.from_state(s, uint64_t{0}, acc, state); })
+    store.from_state(s, uint64_t{0}, acc, state);
+  else
+    store(s, acc.finish(state));
+}
+
 // Segment `s` as a whole, by one group.
 ISOBIT_CALLS_USER_CODE
 template <class Group, class Layout, class Load, class Store, class Acc>
@@ -54,7 +64,7 @@ ISOBIT_HD void reduce_segment(Group const& g, uint64_t s, Layout const& layout, 
     return;
   }
   auto const state = fold(g, n, shift(load, layout.first(s)), acc);
-  if (g.thread_rank() == 0) store(s, acc.finish(state));
+  if (g.thread_rank() == 0) store_state(store, s, acc, state);
 }
 
 // The threads of a block that share the segments of a unit out among them.
@@ -100,7 +110,7 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
     if (!is_last) return;
     auto const node_of = [=](uint64_t i) { return partials[2 * (start + i) + (i == 0 ? 1 : 0)]; };
     state const root = fold(b, nodes, node_of, over_states<Acc>{acc});
-    if (b.thread_rank() == 0) store(s, acc.finish(root));
+    if (b.thread_rank() == 0) store_state(store, s, acc, root);
   }
 
   // Lists `s` for a larger group; false if the list is full.

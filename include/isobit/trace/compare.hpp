@@ -12,13 +12,13 @@ namespace isobit::inline bits1::trace {
 
 struct compare_options {
   //! Where the bytes of the tensors of A and of B are; nothing: no bytes. `files_in(folder)` for a recorder's files.
-  byte_source bytes_a, bytes_b;
+  byte_source bytes_a = {}, bytes_b = {};
   //! Compare the bytes of tensors with equal digests too, where both traces name files that hold them.
   bool confirm = true;
   //! Events that come in another order are a divergence, not a remark.
   bool order_matters = false;
   //! Called now and then with the events compared so far and those there are.
-  std::function<void(uint64_t done, uint64_t all)> progress;
+  std::function<void(uint64_t done, uint64_t all)> progress = {};
 };
 
 namespace detail {

@@ -15,7 +15,7 @@ namespace isobit::inline bits1::trace {
 
 struct read_options {
   //! Called now and then with the bytes read so far and those there are.
-  std::function<void(uint64_t done, uint64_t all)> progress;
+  std::function<void(uint64_t done, uint64_t all)> progress = {};
 };
 
 namespace detail {

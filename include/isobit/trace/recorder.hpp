@@ -27,10 +27,10 @@ struct tensor {
       if (__builtin_mul_overflow(n, e, &n)) throw invalid_argument("trace::tensor", "shape", "of fewer than 2^64 elements");
     return n;
   }
+  //! e2m1 elements lie two to a byte.
   uint64_t bytes() const {
-    for (auto const& t : detail::element_types)
-      if (t.type == type) return count() * t.bytes;
-    throw invalid_argument("trace::tensor", "type", "a dtype of isobit/trace/element.hpp (or dtype::bytes)");
+    uint64_t const n = count(), bits = static_cast<uint64_t>(dtype_bits(type));
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
   }
 };
 
@@ -55,9 +55,9 @@ struct recorder_options {
   uint64_t slots = 1024;       //!< `digest_sum`s on the device, for `device_input` and `device_output`
   //! Copies the first `count` slots of the device to `to`, sets them to zero, and returns when both is done. It must wait
   //! for all kernels that add to them: cudaMemcpyAsync, cudaMemsetAsync, cudaStreamSynchronize.
-  std::function<void(digest_sum* to, uint64_t count)> transfer;
+  std::function<void(digest_sum* to, uint64_t count)> transfer = {};
   //! Asked before a tensor is read or a slot is given out; without it, every buffer is ready.
-  std::function<buffer_state(void const* data, uint64_t bytes)> fence;
+  std::function<buffer_state(void const* data, uint64_t bytes)> fence = {};
   //! Record a tensor that is not ready as "skipped_uninitialised" or "skipped_in_flight" instead of throwing `not_ready`.
   bool mark_not_ready = false;
   bool replace = false; //!< replace files of iterations that are there already; without it they are refused
@@ -103,6 +103,9 @@ public:
     //! A tensor in the memory of the host: its digest is made now.
     entry& input(tensor const& t, tensor_options o = {}) { return r_->host(t, o, false), *this; }
     entry& output(tensor const& t, tensor_options o = {}) { return r_->host(t, o, true), *this; }
+    //! A tensor whose sum the caller has made, over `t.bytes()` bytes.
+    entry& input_sum(tensor const& t, digest_sum sum) { return r_->summed(t, sum, false), *this; }
+    entry& output_sum(tensor const& t, digest_sum sum) { return r_->summed(t, sum, true), *this; }
     //! A tensor whose digest a kernel makes. Returns the number of the slot that the kernel must add the tensor's
     //! `digest_sum` to; with chunks, of the first of `digest_chunks(bytes, chunk_bytes)` slots, one for each chunk's sum.
     //! A flush fetches all slots; the number is good until then.
@@ -196,7 +199,7 @@ private:
   signature describe(tensor const& t) {
     signature s;
     s.name = checked(t.name);
-    s.dtype = name_of(t.type);
+    s.dtype = dtype_name(t.type);
     s.shape = t.shape;
     s.count = t.count();
     return s;
@@ -246,6 +249,14 @@ private:
         }
       }
       list.push_back(std::move(s));
+    });
+  }
+
+  void summed(tensor const& t, digest_sum sum, bool output) {
+    with_open_event([&](event& e) {
+      signature s = describe(t);
+      set_digest(s, sum, t);
+      (output ? e.outputs : e.inputs).push_back(std::move(s));
     });
   }
 

@@ -23,4 +23,21 @@ inline constexpr std::uint64_t digest_2x3_f32 = 0x72c1373772a7f558;
 inline constexpr std::uint64_t digest_6_f32 = 0xe1104aac8cdff956;
 inline constexpr std::uint64_t digest_6_u32 = 0x25908b3d5a1c638c;
 
+//! The same bytes; both halves of the 128-bit digest.
+struct digest128_of_bytes {
+  std::uint64_t bytes;
+  std::uint64_t low, high;
+};
+inline constexpr digest128_of_bytes digests128[] = {
+    {0, 0x87299f41229442f1, 0xe7f3e925633072b7},
+    {1, 0x03f64df282c208b1, 0x07768424ea88d093},
+    {15, 0xaefab5fef561fdc2, 0xd81c2149a1dcad7f},
+    {16, 0x8b65ccf993362285, 0x3885545feeaeb0ba},
+    {17, 0x1122e5f7493ca72a, 0x2b8e0a7030a40b2f},
+    {100, 0xf2d92bba5203dd32, 0x0e43aa8e27842bf9},
+    {2048, 0x50fb3990b2a7655b, 0x77f4be33af5b9f6f},
+    {2049, 0x58c4eb74437bd9fd, 0xbf54170c92727fed},
+    {5000, 0x2ac11cb83d9ea4e3, 0xcbc728b6750c9676},
+};
+
 } // namespace golden

@@ -11,9 +11,9 @@ install(
 install(EXPORT isobitTargets NAMESPACE isobit:: DESTINATION ${isobit_package_dir})
 
 configure_package_config_file(cmake/isobitConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/isobitConfig.cmake"
-                              INSTALL_DESTINATION ${isobit_package_dir})
+                              INSTALL_DESTINATION ${isobit_package_dir} NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/isobitConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/isobitConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/isobitConfigVersion.cmake"
-              cmake/isobitSimt.cmake DESTINATION ${isobit_package_dir})
+              cmake/isobitSimt.cmake cmake/isobitCuda.cmake DESTINATION ${isobit_package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/isobit)

@@ -9,7 +9,9 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads QUIET)
 find_package(Boost CONFIG QUIET COMPONENTS context)
 
-add_library(isobit::simt INTERFACE IMPORTED GLOBAL)
+# In a source build isobit_target_scope is GLOBAL: the project that includes isobit must see the target. In a package it
+# is empty: each folder that calls find_package has its own, as with any package.
+add_library(isobit::simt INTERFACE IMPORTED ${isobit_target_scope})
 target_link_libraries(isobit::simt INTERFACE isobit::isobit)
 if(TARGET Threads::Threads)
   target_link_libraries(isobit::simt INTERFACE Threads::Threads)

@@ -34,7 +34,11 @@ namespace stl = std;
 #define ISOBIT_HD __host__ __device__
 #define ISOBIT_KERNEL __global__
 #define ISOBIT_SHARED __shared__
+#if defined(__CUDA_ARCH__)
 #define ISOBIT_UNROLL _Pragma("unroll")
+#else
+#define ISOBIT_UNROLL // nvcc's host pass: nvcc warns of "GCC unroll", g++ of "unroll"
+#endif
 #define ISOBIT_CALLS_USER_CODE _Pragma("nv_exec_check_disable")
 #define ISOBIT_KERNELS compiled
 #else

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives isobit to a consumer's project (tests/package/consumer) in one of the ways that README names, builds it, runs it.
+"""Gives isobit to a consumer's project (tests/package/consumer) in one of the ways that docs/packages.md names, builds
+it with warnings as errors, and runs it.
 
-  check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|vcpkg|conan|controls
+  check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|cpm|vcpkg|controls
+  check_package.py find_package|add_subdirectory --nvcc PATH    the same with a program that nvcc builds
+  check_package.py conan --venv DIR                             conan comes from PyPI into DIR where none is in PATH
 
-`vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake); `conan` needs conan 2 and is skipped
-without it. `controls`: requests that must be refused (a version that is not there, a component that does not exist).
+`vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake). `controls`: requests that must be refused,
+and faults of a consumer or a package that the checks must notice. Exit code 77: it could not run here, and why.
 """
 import argparse
 import os
@@ -49,19 +52,30 @@ def install(work):
     return moved
 
 
-def consume(work, how, *options):
+def consume(work, how, *options, targets=("all",)):
     build = work / "consumer"
     run("cmake", "-S", HERE / "consumer", "-B", build, "-G", "Ninja", f"-DISOBIT_HOW={how}", *options)
-    run("cmake", "--build", build, "--parallel", "2")
-    print(re.sub(r"(?m)^(Internal|Test project).*\n", "", run("ctest", "--test-dir", build, "--output-on-failure")))
+    run("cmake", "--build", build, "--parallel", "2", "--target", *targets)
+    only = [] if "all" in targets else ["-R", "|".join(f"^{t}$" for t in targets)]
+    print(re.sub(r"(?m)^(Internal|Test project).*\n", "",
+                 run("ctest", "--test-dir", build, "--output-on-failure", *only)))
+
+
+def consume_both(work, how, *options):
+    """A host-only project must do without any CUDA; with --nvcc, only what that adds is built."""
+    if args.nvcc is None:
+        consume(work, how, "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON", *options)
+    else:
+        consume(work, how, "-DCONSUMER_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={args.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=90",
+                *options, targets=["device"])
 
 
 def find_package(work):
-    consume(work, "find_package", f"-DCMAKE_PREFIX_PATH={install(work)}", "-DISOBIT_WANTED=0.1")
+    consume_both(work, "find_package", f"-DCMAKE_PREFIX_PATH={install(work)}", "-DISOBIT_WANTED=0.1")
 
 
 def add_subdirectory(work):
-    consume(work, "add_subdirectory", f"-DISOBIT_SOURCE={REPOSITORY}")
+    consume_both(work, "add_subdirectory", f"-DISOBIT_SOURCE={REPOSITORY}")
 
 
 def fetch_content(work):
@@ -70,7 +84,11 @@ def fetch_content(work):
 
 def fetch_content_installed(work):
     """An installed isobit is taken in place of a download: FIND_PACKAGE_ARGS."""
-    consume(work, "fetch_content", f"-DCMAKE_PREFIX_PATH={install(work)}")
+    consume(work, "fetch_content", f"-DCMAKE_PREFIX_PATH={install(work)}", targets=["sum"])
+
+
+def cpm(work):
+    consume(work, "cpm", f"-DFETCHCONTENT_SOURCE_DIR_ISOBIT={REPOSITORY}", targets=["sum"])
 
 
 def vcpkg(work):
@@ -102,42 +120,59 @@ def conan(work):
     print("conan create: built, packaged and consumed")
 
 
+def must_fail(what, expected, action, *arguments, **named):
+    try:
+        action(*arguments, **named)
+    except Failed as failed:
+        if not re.search(expected, " ".join(str(failed).split())):
+            raise Failed(f"{what} was refused, but not by '{expected}': {failed}")
+        return
+    raise Failed(f"{what} was accepted")
+
+
 def controls(work):
     prefix = install(work)
-    refused = {
-        "an incompatible version": ["-DISOBIT_WANTED=0.2"],
-        "a major version": ["-DISOBIT_WANTED=1.0"],
-        "no prefix": None,
-    }
-    for what, options in refused.items():
-        try:
-            consume(work / what.replace(" ", "_"), "find_package",
-                    *([] if options is None else [f"-DCMAKE_PREFIX_PATH={prefix}", *options]))
-        except Failed as failed:
-            if "isobit" not in str(failed) or "find_package" not in str(failed):
-                raise
-            continue
-        raise Failed(f"{what} was accepted")
-    # The check itself must notice a program that fails.
-    wrong = work / "wrong"
-    shutil.copytree(HERE / "consumer", wrong / "source")
-    (wrong / "source" / "sum.cpp").write_text("int main() { return 1; }\n")
-    run("cmake", "-S", wrong / "source", "-B", wrong / "build", "-G", "Ninja", "-DISOBIT_HOW=add_subdirectory",
-        f"-DISOBIT_SOURCE={REPOSITORY}")
-    run("cmake", "--build", wrong / "build", "--target", "sum")
-    try:
-        run("ctest", "--test-dir", wrong / "build", "-R", "sum")
-    except Failed:
-        print("controls: what must be refused was refused")
-        return
-    raise Failed("a consumer that fails was not noticed")
+    found = [f"-DCMAKE_PREFIX_PATH={prefix}"]
+    for what, expected, options in (
+            ("an incompatible version", 'compatible with requested version "0.2"', [*found, "-DISOBIT_WANTED=0.2"]),
+            ("a major version", 'compatible with requested version "1.0"', [*found, "-DISOBIT_WANTED=1.0"]),
+            ("no prefix", "package configuration file", []),
+            ("a component that does not exist", "but no 'tensor_cores'", [*found, "-DISOBIT_COMPONENTS=tensor_cores"]),
+            ("the component cuda without a toolkit", "cuda needs a CUDA toolkit",
+             [*found, "-DISOBIT_COMPONENTS=cuda", "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON"])):
+        must_fail(what, expected, consume, work / re.sub(r"\W", "_", what), "find_package", *options)
+
+    # Faults that the checks must notice: of a program, of a header, of the package.
+    consumer = work / "consumer_with_faults"
+    shutil.copytree(HERE / "consumer", consumer)
+    build = work / "build_with_faults"
+    run("cmake", "-S", consumer, "-B", build, "-G", "Ninja", "-DISOBIT_HOW=find_package", *found)
+    (consumer / "sum.cpp").write_text("int main() { return 1; }\n")
+    run("cmake", "--build", build, "--target", "sum")
+    must_fail("a program that fails", "sum", run, "ctest", "--test-dir", build, "-R", "sum")
+    header = prefix / "include" / "isobit" / "narrowing.hpp"
+    header.write_text("inline short narrowing(int i) { return i; }\n")
+    (consumer / "sum.cpp").write_text("#include <isobit/narrowing.hpp>\nint main() {}\n")
+    must_fail("a header with a warning", "Werror=conversion", run, "cmake", "--build", build, "--target", "sum")
+    config = prefix / "share" / "cmake" / "isobit" / "isobitConfig.cmake"
+    text = config.read_text()
+    for fault, expected in (("find_package(Threads)", "brings Threads::Threads"),
+                            ("add_library(CCCL::libcudacxx INTERFACE IMPORTED)", "brings CCCL::libcudacxx"),
+                            ("set_property(TARGET isobit::isobit PROPERTY INTERFACE_LINK_LIBRARIES m)", "forces on its consumers")):
+        config.write_text(text + fault + "\n")
+        must_fail(fault, expected, run, "cmake", "-S", consumer, "-B", work / "again", "-DISOBIT_HOW=find_package", *found)
+        shutil.rmtree(work / "again")
+    print("controls: what must be refused was refused")
 
 
 def main():
-    ways = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, fetch_content_installed,
+    global args
+    ways = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, fetch_content_installed, cpm,
                                      vcpkg, conan, controls)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("way", choices=ways)
+    parser.add_argument("--nvcc")
+    parser.add_argument("--venv", type=pathlib.Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:

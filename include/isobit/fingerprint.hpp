@@ -5,5 +5,6 @@
 #pragma once
 
 #include <isobit/algo/digest.hpp>
+#include <isobit/algo/digest_quantized.hpp>
 #include <isobit/algo/digest_tensor_host.hpp>
 #include <isobit/algo/torch_hash.hpp>

@@ -13,7 +13,7 @@ namespace isobit::inline bits1 {
 
 namespace detail {
 
-inline uint64_t count_of(char const* function, uint64_t const* extents, size_t rank, uint64_t element_bits) {
+inline uint64_t element_count(char const* function, uint64_t const* extents, size_t rank, uint64_t element_bits) {
   uint64_t count = 1, bits;
   for (size_t i = 0; i < rank; ++i)
     if (__builtin_mul_overflow(count, extents[i], &count))
@@ -24,7 +24,7 @@ inline uint64_t count_of(char const* function, uint64_t const* extents, size_t r
 }
 
 // The units [first, last) of another source.
-template <class Source> struct part_of {
+template <class Source> struct units_slice {
   Source source;
   uint64_t first, last;
   words2 get(uint64_t unit) const { return source.get(unit); }
@@ -55,7 +55,7 @@ typename Form::sum digest_elements_sum(Host const& h, Load const& load, uint64_t
   h.run(digest_chunks(units.last - units.first, job_units), [&](uint64_t job) {
     uint64_t const begin = units.first + job * job_units;
     uint64_t const end = units.last - begin < job_units ? units.last : begin + job_units;
-    detail::add_atomically(&total, detail::serial_sum<sum>(detail::part_of<units_type>{units, begin, end}));
+    detail::add_atomically(&total, detail::serial_sum<sum>(detail::units_slice<units_type>{units, begin, end}));
   });
   return total;
 }
@@ -87,7 +87,7 @@ template <digest_form Form = digest64, is_host Host, class Load>
   requires(!stl::is_pointer_v<Load>)
 typename Form::value digest_elements(Host const& h, Load const& load, std::initializer_list<uint64_t> shape) {
   constexpr dtype type = dtype_of<detail::stored_element<Load>>;
-  uint64_t const count = detail::count_of("digest_elements", shape.begin(), shape.size(), dtype_bits(type));
+  uint64_t const count = detail::element_count("digest_elements", shape.begin(), shape.size(), dtype_bits(type));
   return finish_digest(digest_elements_sum<Form>(h, load, count),
                        {type, shape.begin(), static_cast<uint32_t>(shape.size()), Form::equates_values});
 }
@@ -100,7 +100,7 @@ typename Form::value digest_elements(Host const& h, Load const& load, std::initi
 template <digest_form Form = digest64, is_host Host, class T>
 typename Form::value digest(Host const& h, T const* x, uint64_t const* shape, uint32_t rank) {
   constexpr dtype type = dtype_of<T>;
-  uint64_t const count = detail::count_of("digest", shape, rank, dtype_bits(type));
+  uint64_t const count = detail::element_count("digest", shape, rank, dtype_bits(type));
   detail::check_memory("digest", x, count);
   return finish_digest(detail::array_sum<Form>(h, x, count), {type, shape, rank, Form::equates_values});
 }
@@ -114,7 +114,7 @@ typename Form::value digest(Host const& h, T const* x, std::initializer_list<uin
 template <digest_form Form = digest64, is_host Host, class T, int Rank>
 typename Form::value digest(Host const& h, tensor_view<T, Rank> const& view) {
   constexpr dtype type = dtype_of<T>;
-  uint64_t const count = detail::count_of("digest", view.extents, Rank, dtype_bits(type));
+  uint64_t const count = detail::element_count("digest", view.extents, Rank, dtype_bits(type));
   detail::check_memory("digest", view.data, count);
   auto const sum = detail::is_dense(view) ? detail::array_sum<Form>(h, view.data, count)
                                           : digest_elements_sum<Form>(h, view, count);

@@ -35,7 +35,7 @@ ISOBIT_HD constexpr bool torch_hashes(dtype type) {
 
 // The bits of the double with the value of a narrower float. A NaN keeps its sign and payload and becomes quiet, as in
 // the conversions of processors.
-ISOBIT_HD constexpr uint64_t widen(uint64_t x, int exponent_bits, int mantissa_bits) {
+ISOBIT_HD constexpr uint64_t double_bits(uint64_t x, int exponent_bits, int mantissa_bits) {
   uint64_t const ones = (uint64_t(1) << exponent_bits) - 1;
   uint64_t const sign = x >> (exponent_bits + mantissa_bits) << 63;
   uint64_t const field = x >> mantissa_bits & ones, mantissa = x & ((uint64_t(1) << mantissa_bits) - 1);
@@ -61,11 +61,11 @@ template <torch_hashable T> ISOBIT_HD constexpr uint64_t torch_lane(T const& x) 
   constexpr dtype type = dtype_of<T>;
   uint64_t const bits = detail::stored_bits(x);
   if constexpr (type == dtype::f32)
-    return detail::widen(bits, 8, 23);
+    return detail::double_bits(bits, 8, 23);
   else if constexpr (type == dtype::f16)
-    return detail::widen(bits, 5, 10);
+    return detail::double_bits(bits, 5, 10);
   else if constexpr (type == dtype::bf16)
-    return detail::widen(bits, 8, 7);
+    return detail::double_bits(bits, 8, 7);
   else if constexpr (type == dtype::boolean)
     return bits != 0 ? 1 : 0;
   else if constexpr (type == dtype::i8 || type == dtype::i16 || type == dtype::i32)

@@ -75,17 +75,17 @@ template <class A> inline constexpr bool has_error = is_compensated<A> || is_dou
 #define ISOBIT_HAS_ISA_AVX2 1
 #define ISOBIT_ISA isa_avx2
 #define ISOBIT_ISA_BYTES 32
-#define ISOBIT_ISA_TARGET gnu::target("avx2")
+#define ISOBIT_ISA_TARGET gnu::target("avx2,fma")
 #include <isobit/algo/host_sums.inc>
 #undef ISOBIT_ISA
 #undef ISOBIT_ISA_BYTES
 #undef ISOBIT_ISA_TARGET
 
 inline bool has_avx2() {
-#if defined(__AVX2__)
+#if defined(__AVX2__) && defined(__FMA__)
   return true;
 #else
-  return __builtin_cpu_supports("avx2") != 0;
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 #endif
 }
 #endif

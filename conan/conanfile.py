@@ -4,13 +4,19 @@ import re
 
 from conan import ConanFile
 from conan.tools.build import check_min_cppstd
-from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
 
 required_conan_version = ">=2.0"
 
 
 class IsobitConan(ConanFile):
+    """conan create conan -s compiler.cppstd=20, from a checkout. It has no options: there is nothing to choose.
+
+    conan build conan -c user.isobit:build_tests=True, from a checkout too, builds and runs isobit's own tests, with
+    doctest and benchmark from a remote.
+    """
+
     name = "isobit"
     description = "The same bits, everywhere: composable templates for reproducible numerics, in CUDA kernels and on CPUs"
     license = "Apache-2.0 WITH LLVM-exception"
@@ -18,6 +24,10 @@ class IsobitConan(ConanFile):
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
     no_copy_source = True
+
+    @property
+    def _build_tests(self):
+        return self.conf.get("user.isobit:build_tests", default=False, check_type=bool)
 
     # The version has one home: include/isobit/version.hpp.
     def set_version(self):
@@ -31,19 +41,34 @@ class IsobitConan(ConanFile):
             copy(self, pattern, root, self.export_sources_folder)
 
     def layout(self):
+        self.folders.root = ".."
         cmake_layout(self)
-
-    def validate(self):
-        check_min_cppstd(self, 20)
 
     def package_id(self):
         self.info.clear()
 
+    def build_requirements(self):
+        if self._build_tests:
+            self.test_requires("doctest/2.4.12")
+            self.test_requires("benchmark/1.9.4")
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
     def generate(self):
         toolchain = CMakeToolchain(self)
         for part in ("TESTS", "EXAMPLES", "BENCH"):
-            toolchain.cache_variables[f"ISOBIT_BUILD_{part}"] = False
+            toolchain.cache_variables[f"ISOBIT_BUILD_{part}"] = self._build_tests
+        toolchain.user_presets_path = False  # a checkout keeps its own
         toolchain.generate()
+        CMakeDeps(self).generate()
+
+    def build(self):
+        if self._build_tests:
+            cmake = CMake(self)
+            cmake.configure()
+            cmake.build()
+            cmake.ctest(["--output-on-failure", "-LE", "exhaustive|package"])
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))

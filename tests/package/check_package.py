@@ -10,6 +10,7 @@ it with warnings as errors, and runs it.
 and faults of a consumer or a package that the checks must notice. Exit code 77: it could not run here, and why.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -20,17 +21,19 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+TEST_REQUIREMENTS = {"doctest": "2.4.12", "benchmark": "1.9.4"}
 
 
 class Failed(Exception):
     pass
 
 
-def run(*command, env=None, cwd=None):
+def run(*command, env=None, cwd=None, both=False):
+    """stdout, or both outputs; Failed where the exit code is not 0."""
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=env, cwd=cwd)
     if done.returncode:
         raise Failed(f"$ {' '.join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    return done.stdout
+    return done.stdout + done.stderr if both else done.stdout
 
 
 def install(work):
@@ -104,20 +107,64 @@ def vcpkg(work):
     consume(work, "find_package", f"-DCMAKE_PREFIX_PATH={package}")
 
 
-def conan(work):
-    if shutil.which("conan") is None or not run("conan", "--version").startswith("Conan version 2"):
-        print("no conan 2 found: not run")
+def find_conan(venv):
+    """The conan 2 in PATH, or one from PyPI in a virtual environment that later runs find again."""
+    if shutil.which("conan") and "version 2" in run("conan", "--version"):
+        return "conan"
+    if venv is None:
+        print("no conan 2 in PATH, and no --venv to install it into: not run")
         sys.exit(77)
+    if not (venv / "bin" / "conan").exists():
+        run(sys.executable, "-m", "venv", "--clear", venv)
+        try:
+            run(venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--retries", "1", "conan>=2,<3")
+        except Failed as failed:
+            unreachable = "NewConnectionError|Could not fetch URL|Name or service not known|timed out|No matching distribution"
+            if not re.search(unreachable, str(failed)):
+                raise
+            print(f"conan create was not run: there is no conan 2 here, and PyPI cannot be reached:\n{failed}")
+            sys.exit(77)
+    return venv / "bin" / "conan"
+
+
+def conan(work):
+    command = find_conan(args.venv)
     env = {**os.environ, "CONAN_HOME": str(work / "home")}
-    run("conan", "profile", "detect", env=env)
-    # The recipe is exported from a copy: conan writes into test_package.
+    run(command, "profile", "detect", env=env)
+    # The recipe is exported from a copy, as conan writes into test_package.
     copy = work / "copy"
+    copy.mkdir()
+    ignore = shutil.ignore_patterns("__pycache__")
     for name in ("CMakeLists.txt", "LICENSE", "cmake", "include", "conan"):
         source = REPOSITORY / name
-        (shutil.copytree if source.is_dir() else lambda a, b: (b.parent.mkdir(exist_ok=True), shutil.copy(a, b)))(
-            source, copy / name)
-    run("conan", "create", copy / "conan", "-s", "compiler.cppstd=20", "--build=missing", "--no-remote", env=env, cwd=work)
-    print("conan create: built, packaged and consumed")
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=ignore)
+        else:
+            shutil.copy(source, copy / name)
+    create = (command, "create", copy / "conan", "--no-remote")
+    log = run(*create, "-s", "compiler.cppstd=20", env=env, cwd=work, both=True)
+    for line in ("isobit: 0", "kernel: 0"):
+        if line not in log:
+            raise Failed(f"the test package did not print '{line}':\n{log[-3000:]}")
+
+    # One package for every setting: another build type finds it.
+    log = run(*create, "-s", "compiler.cppstd=20", "-s", "build_type=Debug", "--test-folder=", "--build=never", env=env,
+              cwd=work, both=True)
+    if "Calling package()" in log:
+        raise Failed(f"another build type needed another package:\n{log[-3000:]}")
+    version = re.search(r"isobit/(\d+\.\d+\.\d+)", log)[1]
+    must_fail("C++17", r"C\+\+ Standard \(17\)|cppstd", run, *create, "-s", "compiler.cppstd=17", env=env, cwd=work)
+
+    # With the tests switched on, the graph has doctest and benchmark as test requirements, and only then.
+    for name in TEST_REQUIREMENTS:
+        run(command, "export", HERE / "conan_stand_in", f"--name={name}", f"--version={TEST_REQUIREMENTS[name]}", env=env)
+    graph = (command, "graph", "info", copy / "conan", "--no-remote", "-s", "compiler.cppstd=20", "--format=json")
+    for options, expected in (((), set()), (("-c", "user.isobit:build_tests=True"), set(TEST_REQUIREMENTS))):
+        nodes = json.loads(run(*graph, *options, env=env))["graph"]["nodes"]
+        found = {d["ref"].split("/")[0] for d in nodes["0"]["dependencies"].values() if d["test"]}
+        if found != expected:
+            raise Failed(f"test requirements with {options}: {found}, not {expected}")
+    print(f"conan create: isobit/{version} built, packaged, consumed")
 
 
 def must_fail(what, expected, action, *arguments, **named):

@@ -94,17 +94,55 @@ def cpm(work):
     consume(work, "cpm", f"-DFETCHCONTENT_SOURCE_DIR_ISOBIT={REPOSITORY}", targets=["sum"])
 
 
-def vcpkg(work):
-    run("cmake", f"-DREPOSITORY={REPOSITORY}", f"-DWORK={work}", "-P", HERE / "vcpkg_stub.cmake")
+def run_port(work, repository):
+    """The package tree that the port makes, checked as vcpkg does after a build."""
+    run("cmake", f"-DREPOSITORY={repository}", f"-DWORK={work}", "-P", HERE / "vcpkg_stub.cmake")
     package = work / "package"
-    found = sorted(str(p.relative_to(package)) for p in package.glob("*")) + \
-        sorted(str(p.relative_to(package)) for p in package.glob("share/*"))
+    found = sorted(str(p.relative_to(package)) for p in [*package.glob("*"), *package.glob("share/*")])
     if found != ["include", "share", "share/isobit"]:
         raise Failed(f"vcpkg's package holds {found}")
     for name in ("copyright", "usage", "isobitConfig.cmake"):
         if not (package / "share" / "isobit" / name).is_file():
             raise Failed(f"vcpkg's package has no share/isobit/{name}")
-    consume(work, "find_package", f"-DCMAKE_PREFIX_PATH={package}")
+    for path in package.rglob("*"):
+        if path.is_dir() and not any(path.iterdir()):
+            raise Failed(f"vcpkg's package has an empty folder: {path.relative_to(package)}")
+        if path.suffix == ".cmake" and re.search(f"{re.escape(str(work))}|{re.escape(str(repository))}", path.read_text()):
+            raise Failed(f"vcpkg's {path.name} names a folder of the machine that built it")
+    return package
+
+
+def vcpkg(work):
+    package = run_port(work, REPOSITORY)
+    consume(work, "find_package", f"-DCMAKE_PREFIX_PATH={package}", targets=["sum"])
+
+    # Each indented block of the usage text is a consumer's CMakeLists.txt.
+    usage = (package / "share" / "isobit" / "usage").read_text()
+    blocks = re.findall(r"(?m)(?:^    \S.*\n)+", usage)
+    for i, (block, program) in enumerate(zip(blocks, ("sum.cpp", "kernel.cpp"), strict=True)):
+        source = work / f"usage_{i}"
+        shutil.copytree(HERE / "consumer", source)
+        (source / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.25)\nproject(usage LANGUAGES CXX)\nadd_executable(main {program})\n{block}")
+        run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={package}")
+        if i == len(blocks) - 1:  # the first one's program was built above
+            run("cmake", "--build", source / "build")
+            run(source / "build" / "main")
+
+    # Control: a port that leaves the CMake package where isobit installs it.
+    wrong = work / "wrong" / "repository"
+    wrong.mkdir(parents=True)
+    for name in ("CMakeLists.txt", "LICENSE", "cmake", "include"):
+        (wrong / name).symlink_to(REPOSITORY / name)
+    shutil.copytree(REPOSITORY / "vcpkg", wrong / "vcpkg")
+    portfile = wrong / "vcpkg" / "ports" / "isobit" / "portfile.cmake"
+    text = portfile.read_text()
+    for line, expected in (("vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/isobit)", "no share/isobit/isobitConfig"),
+                           ("vcpkg_install_copyright(FILE_LIST \"${SOURCE_PATH}/LICENSE\")", "no share/isobit/copyright")):
+        if line not in text:
+            raise Failed(f"the control needs the line {line}")
+        portfile.write_text(text.replace(line, ""))
+        must_fail(f"a port without {line}", expected, run_port, work / "wrong" / str(len(line)), wrong)
 
 
 def find_conan(venv):

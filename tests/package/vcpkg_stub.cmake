@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs vcpkg's port without vcpkg: cmake -DREPOSITORY=... -DWORK=... -P vcpkg_stub.cmake
-# The six vcpkg_* functions do here what the port needs of them; the result is the package tree in ${WORK}/package.
+# The vcpkg_* functions do here what the port needs of them, and refuse what the real ones do not know; the result is the
+# package tree in ${WORK}/package.
 set(port_dir "${REPOSITORY}/vcpkg/ports/isobit")
 file(READ "${port_dir}/vcpkg.json" manifest)
 string(JSON PORT GET "${manifest}" name)
@@ -15,8 +16,16 @@ function(run)
   endif()
 endfunction()
 
+# cmake_parse_arguments of a vcpkg function: an argument that is not known is an error.
+macro(parse function flags one_value many_values)
+  cmake_parse_arguments(arg "${flags}" "${one_value}" "${many_values}" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${function} does not know ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+endmacro()
+
 function(vcpkg_from_github)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_SOURCE_PATH;REPO;REF;SHA512;HEAD_REF" "")
+  parse(vcpkg_from_github "" "OUT_SOURCE_PATH;REPO;REF;SHA512;HEAD_REF" "PATCHES" ${ARGN})
   if(NOT arg_REF STREQUAL "v${VERSION}" OR NOT arg_REPO OR "${arg_SHA512}" STREQUAL "")
     message(FATAL_ERROR "vcpkg_from_github needs REPO, REF v<version> and SHA512")
   endif()
@@ -24,7 +33,7 @@ function(vcpkg_from_github)
 endfunction()
 
 function(vcpkg_cmake_configure)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  parse(vcpkg_cmake_configure "" "SOURCE_PATH;GENERATOR" "OPTIONS" ${ARGN})
   run("${CMAKE_COMMAND}" -S "${arg_SOURCE_PATH}" -B "${isobit_build}" -G Ninja
       "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}" ${arg_OPTIONS})
 endfunction()
@@ -35,7 +44,7 @@ endfunction()
 
 # Moves the CMake package to share/<port> and mends the depth at which it looks for its prefix.
 function(vcpkg_cmake_config_fixup)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE_NAME;CONFIG_PATH" "")
+  parse(vcpkg_cmake_config_fixup "" "PACKAGE_NAME;CONFIG_PATH" "" ${ARGN})
   file(GLOB files "${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH}/*.cmake")
   if(NOT files)
     message(FATAL_ERROR "vcpkg_cmake_config_fixup: nothing in ${arg_CONFIG_PATH}")
@@ -53,7 +62,7 @@ function(vcpkg_cmake_config_fixup)
 endfunction()
 
 function(vcpkg_install_copyright)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  parse(vcpkg_install_copyright "" "" "FILE_LIST" ${ARGN})
   file(READ ${arg_FILE_LIST} text)
   file(WRITE "${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright" "${text}")
 endfunction()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# REPO and SHA512 are set when a release is published.
+# An overlay port. REPO is where the release is published; SHA512 is what `tools/release` prints for its archive.
 vcpkg_from_github(
   OUT_SOURCE_PATH SOURCE_PATH
   REPO isobit/isobit

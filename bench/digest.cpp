@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Digests of memory on one CPU thread: isobit beside a read of the same bytes and an exclusive or of their words.
+// Digests of memory on one CPU thread: isobit (64 and 128 bits, by value, torch_hash) beside a read of the same bytes, an
+// exclusive or of their words, and XXH3 where libxxhash is installed.
 // In each round every contestant passes over the same bytes, one after the other; its time is this thread's CPU time.
-// Counters, from the rounds' medians: GB/s (10^9 bytes) of each contestant, and isobit's speed over the read's.
+// Counters: GB/s (10^9 bytes) of each contestant from the rounds' medians; `ratio_to_read` and `ratio_to_xxh3` are the
+// medians of the rounds' ratios of isobit's speed.
 #include <isobit/arith/vector.hpp>
 #include <isobit/fingerprint.hpp>
 
 #include <benchmark/benchmark.h>
+#if defined(ISOBIT_HAS_XXHASH)
+#include <xxhash.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -46,21 +51,50 @@ std::uint64_t isobit_digest(unsigned char const* p, std::size_t bytes) {
   return isobit::digest(isobit::host(), p, bytes);
 }
 
+std::uint64_t isobit_digest128(unsigned char const* p, std::size_t bytes) {
+  auto const d = isobit::digest<isobit::digest128>(isobit::host(), p, bytes);
+  return d.low ^ d.high;
+}
+std::uint64_t isobit_by_value(unsigned char const* p, std::size_t bytes) {
+  return isobit::digest<isobit::by_value<isobit::digest64>>(isobit::host(), reinterpret_cast<float const*>(p),
+                                                            {bytes / 4});
+}
+std::uint64_t isobit_torch_hash(unsigned char const* p, std::size_t bytes) {
+  return isobit::torch_hash(isobit::host(), reinterpret_cast<float const*>(p), bytes / 4);
+}
+#if defined(ISOBIT_HAS_XXHASH)
+std::uint64_t xxh3(unsigned char const* p, std::size_t bytes) { return XXH3_64bits(p, bytes); }
+#endif
+
 struct contestant {
   char const* name;
   std::uint64_t (*run)(unsigned char const* p, std::size_t bytes);
   std::vector<double> seconds{};
-  double median() {
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
-  }
 };
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+// The median of the rounds' speeds of `a` over those of `b`.
+double ratio(contestant const& a, contestant const& b) {
+  std::vector<double> r(a.seconds.size());
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = b.seconds[i] / a.seconds[i];
+  return median(r);
+}
 
 void digest(benchmark::State& state) {
   auto const bytes = static_cast<std::size_t>(state.range(0));
   std::vector<unsigned char> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<unsigned char>(i * i >> 3);
-  contestant all[] = {{"read", read}, {"exclusive_or", exclusive_or}, {"isobit", isobit_digest}};
+  std::vector<contestant> all = {{"read", read},
+                                 {"isobit", isobit_digest},
+                                 {"isobit128", isobit_digest128},
+                                 {"isobit_by_value", isobit_by_value},
+                                 {"torch_hash", isobit_torch_hash},
+                                 {"exclusive_or", exclusive_or}};
+#if defined(ISOBIT_HAS_XXHASH)
+  all.push_back({"xxh3", xxh3});
+#endif
   std::size_t const passes = std::max<std::size_t>(1, (1u << 20) / bytes);
   for (auto _ : state) {
     for (auto& c : all) {
@@ -69,8 +103,12 @@ void digest(benchmark::State& state) {
       c.seconds.push_back((thread_seconds() - start) / static_cast<double>(passes));
     }
   }
-  for (auto& c : all) state.counters[std::string("GBps_") + c.name] = static_cast<double>(bytes) / c.median() / 1e9;
-  state.counters["ratio_to_read"] = all[0].median() / all[2].median();
+  for (auto& c : all)
+    state.counters[std::string("GBps_") + c.name] = static_cast<double>(bytes) / median(c.seconds) / 1e9;
+  state.counters["ratio_to_read"] = ratio(all[1], all[0]);
+#if defined(ISOBIT_HAS_XXHASH)
+  state.counters["ratio_to_xxh3"] = ratio(all[1], all.back());
+#endif
 }
 
 BENCHMARK(digest)->Arg(1 << 12)->Arg(1 << 14)->Arg(1 << 18)->Arg(1 << 22)->Iterations(50);

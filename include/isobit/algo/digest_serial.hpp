@@ -48,13 +48,14 @@ inline digest_sum products_of(unsigned char const* unit, uint64_t units, words2 
   using words = vec<uint64_t, 4>;
   words low{}, middle{}, carries{}, high{};
   words const low_half = words{} + 0xffffffffu;
+#pragma GCC unroll 2
   for (uint64_t u = 0; u < block_units; u += 4) {
     words w0, w1, k0, k1, ll, hl, lh, hh;
     __builtin_memcpy(&w0, unit + 16 * u, 32);
     __builtin_memcpy(&w1, unit + 16 * u + 32, 32);
     __builtin_memcpy(&k0, key + u, 32);
     __builtin_memcpy(&k1, key + u + 2, 32);
-    __builtin_prefetch(unit + 16 * u + 512);
+    __builtin_prefetch(unit + 16 * u + 384);
     w0 += k0;
     w1 += k1;
     words const a = __builtin_shufflevector(w0, w1, 0, 4, 2, 6), b = __builtin_shufflevector(w0, w1, 1, 5, 3, 7);
@@ -71,12 +72,10 @@ inline digest_sum products_of(unsigned char const* unit, uint64_t units, words2 
     carries += lh >> 32;
     high += hh;
   }
-  digest_sum sum;
-  for (int lane = 0; lane < 4; ++lane) {
-    uint64_t const carry = carries[lane], rest = middle[lane] - (carry << 32); // t + lh, low halves: below 2^38
-    sum += digest_sum{low[lane], high[lane] + carry + (rest >> 32)} + digest_sum{rest << 32, 0};
-  }
-  return sum;
+  words const rest = middle - (carries << 32), above = high + carries; // rest: t + lh, low halves: below 2^38
+  auto const total = [](words const& v) __attribute__((always_inline)) { return v[0] + v[1] + v[2] + v[3]; };
+  uint64_t const middle_total = total(rest);
+  return digest_sum{total(low), total(above)} + digest_sum{middle_total << 32, middle_total >> 32};
 }
 #pragma GCC diagnostic pop
 

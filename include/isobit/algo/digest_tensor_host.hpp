@@ -42,36 +42,77 @@ template <class T, int Rank> constexpr bool is_dense(tensor_view<T, Rank> const&
 
 } // namespace detail
 
-//! The sum over the elements `load(0) .. load(count - 1)`, as for a group of threads.
-//! Level: run-to-run, target, partition. Cost: a call of `load` an element; jobs of 2^16 units for an executor.
-template <digest_form Form = digest64, is_host Host, class Load>
-typename Form::sum digest_elements_sum(Host const& h, Load const& load, uint64_t count, uint64_t first_unit = 0) {
-  using units_type = detail::element_units<Form, Load>;
-  using sum = typename Form::sum;
-  units_type const units(load, count, first_unit);
+namespace detail {
+
+// All units of a source, in jobs of 1 MiB for an executor.
+template <class Sum, is_host Host, class Source> Sum source_sum(Host const& h, Source const& source) {
   constexpr uint64_t job_units = uint64_t(1) << 16;
-  if (stl::same_as<Host, host<>> || units.last - units.first <= job_units) return detail::serial_sum<sum>(units);
-  sum total;
-  h.run(digest_chunks(units.last - units.first, job_units), [&](uint64_t job) {
-    uint64_t const begin = units.first + job * job_units;
-    uint64_t const end = units.last - begin < job_units ? units.last : begin + job_units;
-    detail::add_atomically(&total, detail::serial_sum<sum>(detail::units_slice<units_type>{units, begin, end}));
+  uint64_t const units = source.last - source.first;
+  if (stl::same_as<Host, host<>> || units <= job_units) return serial_sum<Sum>(source);
+  Sum total;
+  h.run(digest_chunks(units, job_units), [&](uint64_t job) {
+    uint64_t const begin = source.first + job * job_units;
+    uint64_t const end = source.last - begin < job_units ? source.last : begin + job_units;
+    add_atomically(&total, serial_sum<Sum>(units_slice<Source>{source, begin, end}));
   });
   return total;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+// `canonical_bits` of the elements of a unit, all at once. Bits are those of signed integers: magnitudes compare alike.
+template <dtype Type> words2 canonical_unit(words2 unit) {
+  constexpr int bits = dtype_bits(Type);
+  constexpr number_fields f = fields_of(Type);
+  if constexpr (f.magnitude == 0) {
+    return unit;
+  } else {
+    using element = stl::conditional_t<
+        bits == 64, int64_t, stl::conditional_t<bits == 32, int32_t, stl::conditional_t<bits == 16, int16_t, stl::int8_t>>>;
+    using elements = vec<element, 128 / bits>;
+    elements const x = __builtin_bit_cast(elements, unit), magnitude = x & static_cast<element>(f.magnitude);
+    elements const zero = magnitude == elements{};
+    elements nan{};
+    if constexpr (f.first_nan <= f.magnitude) nan = magnitude >= elements{} + static_cast<element>(f.first_nan);
+    return __builtin_bit_cast(words2, (x & ~(zero | nan)) | (nan & static_cast<element>(f.nan)));
+  }
+}
+#pragma GCC diagnostic pop
+
+// The whole units of memory that holds elements, made canonical.
+template <dtype Type> struct value_units {
+  unsigned char const* data;
+  uint64_t first, last;
+  words2 get(uint64_t unit) const { return canonical_unit<Type>(read_unit<word16>(data + 16 * (unit - first))); }
+};
+
+} // namespace detail
+
+//! The sum over the elements `load(0) .. load(count - 1)`, as for a group of threads.
+//! Level: run-to-run, target, partition. Cost: a call of `load` an element; jobs of 2^16 units for an executor.
+template <digest_form Form = digest64, is_host Host, class Load>
+typename Form::sum digest_elements_sum(Host const& h, Load const& load, uint64_t count, uint64_t first_unit = 0) {
+  return detail::source_sum<typename Form::sum>(h, detail::element_units<Form, Load>(load, count, first_unit));
+}
+
 namespace detail {
 
+// An array without gaps: whole units are read as memory, the rest of less than a unit element by element.
 template <digest_form Form, is_host Host, class T>
 typename Form::sum array_sum(Host const& h, T const* x, uint64_t count) {
-  constexpr int bits = dtype_bits(dtype_of<T>);
-  constexpr bool is_memory = bits * elements_in<T> == 8 * int(sizeof(T)) && !Form::equates_values;
-  if constexpr (is_memory && bits >= 8) {
+  constexpr dtype type = dtype_of<T>;
+  constexpr int bits = dtype_bits(type);
+  constexpr bool is_packed = bits * elements_in<T> == 8 * int(sizeof(T)); // no spare bits
+  if constexpr (is_packed && bits >= 8 && !Form::equates_values) {
     return digest_range<Form>(h, x, count * sizeof(T));
-  } else if constexpr (is_memory) { // whole units are memory; the rest may end with half a byte
+  } else if constexpr (is_packed && (bits >= 8 || !Form::equates_values)) {
     constexpr uint64_t per_unit = 128 / bits;
     uint64_t const units = count / per_unit;
-    auto sum = digest_range<Form>(h, x, 16 * units);
+    typename Form::sum sum;
+    if constexpr (Form::equates_values)
+      sum = source_sum<typename Form::sum>(h, value_units<type>{reinterpret_cast<unsigned char const*>(x), 0, units});
+    else
+      sum = digest_range<Form>(h, x, 16 * units);
     sum += digest_elements_sum<Form>(h, stored(x + units * per_unit / elements_in<T>), count % per_unit, units);
     return sum;
   } else {

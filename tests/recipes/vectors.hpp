@@ -42,7 +42,7 @@ inline set named(std::string const& name) {
   throw std::invalid_argument("no set of inputs is called " + name);
 }
 
-inline std::vector<float> block(set const& s, uint64_t number, uint32_t size = 32) {
+inline std::vector<float> one_block(set const& s, uint64_t number, uint32_t size = 32) {
   std::vector<float> out;
   uint32_t const top = s.first + static_cast<uint32_t>(word(s.seed, 64 * number + 63) % s.count);
   for (uint32_t j = 0; j < size; ++j) {
@@ -61,7 +61,7 @@ inline std::vector<float> block(set const& s, uint64_t number, uint32_t size = 3
 inline std::vector<float> blocks(set const& s, uint64_t count, uint32_t size = 32) {
   std::vector<float> out;
   for (uint64_t b = 0; b < count; ++b)
-    for (float x : block(s, b, size)) out.push_back(x);
+    for (float x : one_block(s, b, size)) out.push_back(x);
   return out;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// nvcc's PTX of the scan, quantisation and digest kernels, executed and compared with the host.
+// nvcc's PTX of the scan, quantisation kernels, executed and compared with the host.
 #include <doctest/doctest.h>
 
 #include "compiled.hpp"
 
-#include <isobit/fingerprint.hpp>
 #include <isobit/quantize.hpp>
 #include <isobit/scan.hpp>
 #include <isobit/testing/bits_equal.hpp>
@@ -167,31 +166,5 @@ TEST_SUITE("compiled device code, the families") {
                ptx::arguments().add(x.data()).add(50u).add(rounding.seed).add(rounding.stream).add(out.data()));
       CHECK(bits_equal(out, expected));
     }
-  }
-
-  TEST_CASE("digest") {
-    auto const x = hard_floats(20000);
-    auto const* const bytes = reinterpret_cast<unsigned char const*>(x.data());
-    auto const whole = kernels().find({"digest_range_kernel"});
-    auto const chunked = kernels().find({"chunk_sums_kernel"});
-    for (uint64_t n : {0u, 1u, 16u, 17u, 4096u, 79999u})
-      for (uint64_t offset : {0u, 1u, 4u})
-        for (unsigned width : {256u, 100u}) {
-          if (n + offset > 80000) continue;
-          auto const expected = isobit::digest_range(isobit::host(), bytes + offset, n);
-          isobit::digest_sum sum{};
-          ptx::run(whole, {3, width, n}, ptx::arguments().add(bytes + offset).add(n).add(uint64_t{0}).add(&sum));
-          CAPTURE(n);
-          CHECK(bits_equal(sum, expected));
-          if (n == 0) continue;
-          uint64_t const chunk = 4096, chunks = isobit::digest_chunks(n, chunk);
-          auto parts = poisoned<isobit::digest_sum>(chunks);
-          ptx::run(chunked, {2, width, 1}, ptx::arguments().add(bytes + offset).add(n).add(chunk).add(parts.data()));
-          for (uint64_t c = 0; c < chunks; ++c) {
-            uint64_t const first = c * chunk, length = n - first < chunk ? n - first : chunk;
-            auto const part = isobit::digest_range(isobit::host(), bytes + offset + first, length, first / 16);
-            CHECK(bits_equal(parts[c], part));
-          }
-        }
   }
 }

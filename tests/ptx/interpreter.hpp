@@ -34,7 +34,7 @@ struct operand {
 
 enum class op : uint8_t {
   mov, unpack, pack, add, sub, mul_lo, mul_wide, mul_hi, mad_lo, mad_wide, fma, div, sqrt, and_, or_, xor_, not_, shl, shr,
-  neg, abs, min, max, setp, selp, cvt, clz, popc, brev, prmt, bfi, ld, st, cvta, bra, ret, trap, bar, warp_bar, shfl, ballot,
+  rem, neg, abs, min, max, setp, selp, cvt, clz, popc, brev, prmt, bfi, ld, st, cvta, bra, ret, trap, bar, warp_bar, shfl, ballot,
   atom, fence
 };
 enum class compare : uint8_t { eq, ne, lt, le, gt, ge, lo, ls, hi, hs };

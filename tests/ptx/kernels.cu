@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library's kernels as nvcc compiles them, for the checks of PTX text, of registers and spills, and for the
 // interpreter.
+#include "digest_kernels.hpp"
+
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/double_float.hpp>
 #include <isobit/accum/exact.hpp>
 #include <isobit/accum/moments.hpp>
 #include <isobit/algo/products.hpp>
-#include <isobit/device/digest_kernel.hpp>
 #include <isobit/device/exact_atomic.hpp>
 #include <isobit/device/quantize_kernel.hpp>
 #include <isobit/device/ordered_sum_kernel.hpp>
@@ -105,9 +106,6 @@ __global__ void hadamard_stochastic(float const* x, uint32_t rows, uint64_t seed
     for (int i = 0; i < 16; ++i) out[16 * r + i] = encode_stochastic<bf16>(row[i], rounding, 16 * r + i);
   }
 }
-
-template __global__ void digest_range_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);
-template __global__ void chunk_sums_kernel<256>(void const*, uint64_t, uint64_t, digest_sum*);
 
 // Ranks.
 template __global__ void reduce_fragment_kernel<floats, plain<float>, 64>(floats, fragment_plan, fragment<float, 64>*, void*,

@@ -258,6 +258,8 @@ private:
       else if (take("lo")) plain(op::mad_lo, 3);
       else fail(line, "mad", whole);
     } else if (name == "fma") need_rn(), plain(op::fma, 3);
+    else if (name == "rem")
+      plain(op::rem, 2);
     else if (name == "div") {
       if (is_float) need_rn();
       plain(op::div, 2);

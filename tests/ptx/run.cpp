@@ -403,6 +403,7 @@ private:
       return ((b & ~field) | (a << at & field)) & m;
     }
     case op::div: return is_signed ? static_cast<uint64_t>(sa / sb) & m : (a & m) / (b & m);
+    case op::rem: return is_signed ? static_cast<uint64_t>(sa % sb) & m : (a & m) % (b & m);
     default: break;
     }
     throw error("instruction, line " + std::to_string(i.line));

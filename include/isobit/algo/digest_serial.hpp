@@ -48,7 +48,9 @@ inline digest_sum products_of(unsigned char const* unit, uint64_t units, words2 
   using words = vec<uint64_t, 4>;
   words low{}, middle{}, carries{}, high{};
   words const low_half = words{} + 0xffffffffu;
+#if !defined(__CUDACC__) // nvcc does not know this pragma
 #pragma GCC unroll 2
+#endif
   for (uint64_t u = 0; u < block_units; u += 4) {
     words w0, w1, k0, k1, ll, hl, lh, hh;
     __builtin_memcpy(&w0, unit + 16 * u, 32);

@@ -167,31 +167,45 @@ ISOBIT_HD void combine_columns(combine_plan<MaxK> const& plan, bool weighted, Lo
   for (int j = 0; j < V; ++j) out[j] = acc.finish(result[j]);
 }
 
-template <int V, class Out, class Result> ISOBIT_HD void store_columns(Out* out, Result const* r) {
-  struct alignas(V * sizeof(Out)) pack {
-    Out element[V];
-  } p;
-  ISOBIT_UNROLL
-  for (int j = 0; j < V; ++j) {
-    if constexpr (stl::same_as<Out, Result>)
-      p.element[j] = r[j];
-    else
-      p.element[j] = encode<Out>(r[j]);
-  }
+template <class Out, class Result> ISOBIT_HD Out as_output(Result r) {
+  if constexpr (stl::same_as<Out, Result>)
+    return r;
+  else
+    return encode<Out>(r);
+}
+
 #if defined(ISOBIT_ON_DEVICE)
-  if constexpr (sizeof p % 16 == 0) {
-    struct words {
-      word16 w[sizeof p / 16];
-    };
-    auto const w = __builtin_bit_cast(words, p);
-    ISOBIT_UNROLL
-    for (int j = 0; j < static_cast<int>(sizeof p / 16); ++j)
-      reinterpret_cast<uint4*>(out)[j] = __builtin_bit_cast(uint4, w.w[j]);
-    return;
-  }
+// Codes of 1, 2 or 4 bytes side by side in words: left to itself, nvcc takes 16 bytes apart into smaller stores.
+template <class Out> __device__ uint32_t code_bits(Out x) {
+  if constexpr (sizeof(Out) == 1)
+    return __builtin_bit_cast(uint8_t, x);
+  else if constexpr (sizeof(Out) == 2)
+    return __builtin_bit_cast(uint16_t, x);
+  else
+    return __builtin_bit_cast(uint32_t, x);
+}
 #endif
-  ISOBIT_UNROLL
-  for (int j = 0; j < V; ++j) out[j] = p.element[j];
+
+template <int V, class Out, class Result> ISOBIT_HD void store_columns(Out* out, Result const* r) {
+#if defined(ISOBIT_ON_DEVICE)
+  if constexpr (V * sizeof(Out) % 16 == 0 && sizeof(Out) <= 4) {
+    constexpr int per_word = 4 / static_cast<int>(sizeof(Out)), words = V / per_word;
+    uint32_t w[words] = {};
+    ISOBIT_UNROLL
+    for (int j = 0; j < V; ++j)
+      w[j / per_word] |= code_bits(as_output<Out>(r[j])) << (j % per_word * 8 * static_cast<int>(sizeof(Out)));
+    ISOBIT_UNROLL
+    for (int k = 0; k < words; k += 4)
+      asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};"
+                   :
+                   : "l"(reinterpret_cast<unsigned char*>(out) + 4 * k), "r"(w[k]), "r"(w[k + 1]), "r"(w[k + 2]), "r"(w[k + 3])
+                   : "memory");
+  } else
+#endif
+  {
+    ISOBIT_UNROLL
+    for (int j = 0; j < V; ++j) out[j] = as_output<Out>(r[j]);
+  }
 }
 
 template <class Out, class Acc> ISOBIT_HD constexpr bool can_combine() {

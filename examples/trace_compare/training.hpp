@@ -155,8 +155,8 @@ private:
     plant(r, m, "linear", scope(layer), y);
     auto e = recorders_[r]->add("op", "linear", scope(layer));
     e.order(isobit::order_id<isobit::tree>().name);
-    e.input(isobit::trace::tensor_of("codes", q.codes.data(), {batch, inner}), {chunk_bytes, true});
-    e.input(isobit::trace::tensor_of("scales", q.scales.data(), {batch, inner / 32}), {chunk_bytes, true});
+    e.input(isobit::trace::tensor_of("codes", q.codes.data(), {batch, inner}), {chunk_bytes, false});
+    e.input(isobit::trace::tensor_of("scales", q.scales.data(), {batch, inner / 32}), {chunk_bytes, false});
     record(e, false, "w", w, {rows(layer), inner});
     record(e, true, "y", y, {batch, rows(layer)});
     return y;
@@ -215,7 +215,7 @@ private:
   static std::string scope(int layer) { return "layers." + std::to_string(layer); }
   static void record(isobit::trace::recorder::entry& e, bool output, char const* name, floats const& x, shape extents) {
     auto const t = isobit::trace::tensor_of(name, x.data(), std::move(extents));
-    output ? e.output(t, {chunk_bytes, true}) : e.input(t, {chunk_bytes, true});
+    output ? e.output(t, {chunk_bytes, true}) : e.input(t, {chunk_bytes, false}); // the bytes of outputs are kept
   }
   bool hit(uint32_t r, uint32_t m, std::string const& name, std::string const& where) const {
     return fault_ && fault_->rank == r && fault_->iteration == iteration_ && fault_->microbatch == m &&

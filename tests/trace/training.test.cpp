@@ -64,7 +64,7 @@ TEST_CASE("training: without a fault two runs have equal traces, confirmed byte 
   CHECK(c.ranks.size() == toy::ranks);
   // Per rank and iteration: 2 microbatches of 8 operations (24 tensors), and 2 all_reduces and 2 steps (14 tensors).
   CHECK(c.compared == toy::ranks * iterations * (2 * 24 + 14));
-  CHECK(c.confirmed == c.compared);
+  CHECK(c.confirmed == toy::ranks * iterations * (2 * 10 + 6)); // outputs
   CHECK(c.unobserved == 0);
   CHECK(c.remarks.empty());
 }

@@ -416,7 +416,7 @@ TEST_CASE("sizes past 2^32, by generated elements: the last prefixes of a chunk 
   pending.push(plain<std::uint64_t>{}, std::uint64_t(1) << 33, 33 - level);
   std::vector<std::uint64_t> seen;
   isobit::detail::scan_range(
-      std::uint64_t(1) << 33, 5000, [](std::uint64_t) { return std::uint64_t(1); },
+      std::uint64_t(1) << 33, 5000, 0, isobit::detail::scan_form<false>{}, [](std::uint64_t) { return std::uint64_t(1); },
       [&](std::uint64_t i, std::uint64_t r) { seen.push_back(r - i); }, plain<std::uint64_t>{}, pending);
   CHECK(seen == std::vector<std::uint64_t>(5000, 1));
 }

@@ -38,35 +38,52 @@ template <class A>
 inline constexpr int scan_level = sizeof(typename A::state) <= 8    ? 4
                                   : sizeof(typename A::state) <= 16 ? 3
                                                                     : 2;
-template <> inline constexpr int scan_level<plain<float>> = 5;
-template <> inline constexpr int scan_level<compensated<float>> = 5;
-template <> inline constexpr int scan_level<plain<double>> = 4;
-template <> inline constexpr int scan_level<compensated<double>> = 4;
+#if !defined(ISOBIT_ON_DEVICE)
+template <ieee_float T> inline constexpr int scan_level<plain<T>> = vector_unit_level<T>;
+template <ieee_float T> inline constexpr int scan_level<compensated<T>> = vector_unit_level<T>;
 
 // The arrays and sums that scan_vectors.hpp can run on.
+template <class T, class R>
+concept scans_as = stl::same_as<T, R> || (small_float<T> && stl::same_as<R, float>);
 template <class Load, class Store, class A> inline constexpr bool has_scan_vectors = false;
 template <class T, ieee_float R>
-inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, plain<R>> = stl::same_as<T, R> ||
-                                                                              (small_float<T> &&
-                                                                               stl::same_as<R, float>);
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, plain<R>> = scans_as<T, R>;
 template <class T, ieee_float R>
-inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, compensated<R>> = stl::same_as<T, R> ||
-                                                                                    (small_float<T> &&
-                                                                                     stl::same_as<R, float>);
+inline constexpr bool has_scan_vectors<contiguous<T>, results<R>, compensated<R>> = scans_as<T, R>;
 
-// The prefixes of the elements [first, first + n), where `pending` (in groups) holds what comes before.
-template <class Load, class Store, class Acc>
-void scan_range(uint64_t first, uint64_t n, Load const& load, Store const& store, Acc const& acc,
-                counter<typename Acc::state>& pending) {
+// The same by vectors, as far as they go; returns where the rest begins. `whole`: bytes of the whole array's results.
+template <class Form, class T, class R, class Acc>
+uint64_t scan_range_by_vectors(uint64_t first, uint64_t n, uint64_t whole, Form const& form, contiguous<T> const& load,
+                               results<R> const& store, Acc const& acc, counter<typename Acc::state>& pending) {
+  if (n < (uint64_t(1) << (scan_level<Acc> + 3))) return first;
+  vector_scan<Acc, Form> scan{acc, form};
+  // What was just read is in the caches and is written there.
+  scan.around_caches = whole >= scan_bytes_around_caches &&
+                       static_cast<void const*>(load.data) != static_cast<void const*>(store.data);
+  scan.pending = pending;
+  if constexpr (Form::exclusive) {
+    before_first<Form, typename Acc::state> before;
+    pending.for_each_from_right([&](auto const& node) { before.prepend(acc, node); });
+    if constexpr (Form::has_initial) before.prepend(acc, form.initial.state);
+    scan.held = before.result(acc);
+  }
+  uint64_t const done = scan_groups(load.data + first, store.data + first, n, scan);
+  pending = scan.pending;
+  return first + done;
+}
+#endif
+
+// The results of the elements [first, first + n), where `pending` (in groups) holds what comes before.
+template <class Form, class Load, class Store, class Acc>
+void scan_range(uint64_t first, uint64_t n, [[maybe_unused]] uint64_t whole, Form const& form, Load const& load,
+                Store const& store, Acc const& acc, counter<typename Acc::state>& pending) {
   using state = typename Acc::state;
   constexpr int group = 1 << scan_level<Acc>;
   uint64_t i = first;
   uint64_t const end = first + n;
 #if !defined(ISOBIT_ON_DEVICE)
-  if constexpr (has_scan_vectors<Load, Store, Acc>) {
-    scan_groups<scan_level<Acc>>(load.data + i, store.data + i, n / group, acc, pending);
-    i += n / group * group;
-  }
+  if constexpr (has_scan_vectors<Load, Store, Acc>)
+    i = scan_range_by_vectors(first, n, whole, form, load, store, acc, pending);
 #endif
   for (; i < end; i += group) {
     state s[group];
@@ -77,8 +94,8 @@ void scan_range(uint64_t first, uint64_t n, Load const& load, Store const& store
     else
       scan_array<group>(acc, s, count);
     state const node = s[count - 1];
-    prepend<group>(pending, acc, s, count);
-    store_lane<group>(store, i, count, acc, s);
+    auto const before = prepend<group>(pending, form, acc, s, count);
+    store_row<group, Form>(tile<1>{}, store, i, count, acc, s, before);
     pending.push(acc, node);
     if (count < group) break;
   }
@@ -86,8 +103,8 @@ void scan_range(uint64_t first, uint64_t n, Load const& load, Store const& store
 
 //! One pass on the calling thread. With an executor and more than one grain: the nodes of at most 256 chunks first,
 //! then every chunk from the nodes before it; two reads. Nothing is allocated.
-template <class Executor, class Load, class Store, class Acc>
-void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store const& store, Acc const& acc) {
+template <class Executor, class Form, class Load, class Store, class Acc>
+void scan_elements(host<Executor> const& g, uint64_t n, Form const& form, Load const& load, Store const& store, Acc const& acc) {
   using state = typename Acc::state;
   if (n == 0) return;
   if constexpr (!stl::same_as<Executor, inline_executor>) {
@@ -107,7 +124,7 @@ void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store 
         with_default_environment([&] {
           counter<state> pending;
           for (uint64_t before = 0; before < c; ++before) pending.push(acc, nodes[before], level - scan_level<Acc>);
-          scan_range(c * width, length(c), load, store, acc, pending);
+          scan_range(c * width, length(c), n * sizeof(typename Acc::result), form, load, store, acc, pending);
         });
       });
       return;
@@ -115,7 +132,7 @@ void scan_elements(host<Executor> const& g, uint64_t n, Load const& load, Store 
   }
   with_default_environment([&] {
     counter<state> pending;
-    scan_range(0, n, load, store, acc, pending);
+    scan_range(0, n, n * sizeof(typename Acc::result), form, load, store, acc, pending);
   });
 }
 

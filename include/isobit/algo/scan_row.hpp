@@ -6,6 +6,7 @@
 
 #include <isobit/algo/fold_tile.hpp>
 #include <isobit/algo/load.hpp>
+#include <isobit/algo/scan_form.hpp>
 #include <isobit/order/counter.hpp>
 
 namespace isobit::inline bits1::detail {
@@ -21,15 +22,32 @@ template <int V, class Acc, class State> ISOBIT_HD constexpr void scan_array(Acc
   }
 }
 
-// The nodes that wait in `pending`, to the left of each of s[0..count).
+// A node to the left of each of s[0..count), and of what comes before them.
 ISOBIT_CALLS_USER_CODE
-template <int V, class Acc, class State>
-ISOBIT_HD void prepend(counter<State> const& pending, Acc const& acc, State* s, int count) {
-  pending.for_each_from_right([&](State const& node) {
-    ISOBIT_UNROLL
-    for (int j = 0; j < V; ++j)
-      if (j < count) s[j] = acc.combine(node, s[j]);
-  });
+template <int V, class Acc, class State, class Before>
+ISOBIT_HD void prepend_node(Acc const& acc, State const& node, State* s, int count, Before& before) {
+  ISOBIT_UNROLL
+  for (int j = 0; j < V; ++j)
+    if (j < count) s[j] = acc.combine(node, s[j]);
+  before.prepend(acc, node);
+}
+
+// The initial value, if there is one, to the left of all that.
+ISOBIT_CALLS_USER_CODE
+template <int V, class Form, class Acc, class State, class Before>
+ISOBIT_HD void prepend_initial(Form const& form, Acc const& acc, State* s, int count, Before& before) {
+  if constexpr (Form::has_initial) prepend_node<V>(acc, form.initial.state, s, count, before);
+}
+
+// The nodes that wait in `pending`, the nearest first, and the initial value. `before` ends as the fold of them alone.
+ISOBIT_CALLS_USER_CODE
+template <int V, class Form, class Acc, class State>
+ISOBIT_HD before_first<Form, State> prepend(counter<State> const& pending, Form const& form, Acc const& acc, State* s,
+                                            int count) {
+  before_first<Form, State> before;
+  pending.for_each_from_right([&](State const& node) { prepend_node<V>(acc, node, s, count, before); });
+  prepend_initial<V>(form, acc, s, count, before);
+  return before;
 }
 
 // How many of a lane's V elements exist, of `count` in the row.
@@ -56,15 +74,15 @@ ISOBIT_HD void load_lane(Load const& load, uint64_t i, int count, Acc const& acc
     if (j < count) s[j] = acc.lift(load(i + static_cast<uint64_t>(j)));
 }
 
-// Stores a lane's results.
+// Stores a lane's results, of which `get(j)` is the one for its element j.
 ISOBIT_CALLS_USER_CODE
-template <int V, class Store, class Acc>
-ISOBIT_HD void store_lane(Store const& store, uint64_t i, int count, Acc const& acc, typename Acc::state const* s) {
-  if constexpr (requires(typename Acc::result const* r) { store.put(i, r); }) {
+template <int V, class Result, class Store, class Get>
+ISOBIT_HD void put_lane(Store const& store, uint64_t i, int count, Get const& get) {
+  if constexpr (requires(Result const* r) { store.put(i, r); }) {
     if (count == V && V % Store::width == 0) {
-      typename Acc::result r[V];
+      Result r[V];
       ISOBIT_UNROLL
-      for (int j = 0; j < V; ++j) r[j] = acc.finish(s[j]);
+      for (int j = 0; j < V; ++j) r[j] = get(j);
       ISOBIT_UNROLL
       for (int j = 0; j < V; j += Store::width) store.put(i + static_cast<uint64_t>(j), r + j);
       return;
@@ -72,7 +90,27 @@ ISOBIT_HD void store_lane(Store const& store, uint64_t i, int count, Acc const& 
   }
   ISOBIT_UNROLL
   for (int j = 0; j < V; ++j)
-    if (j < count) store(i + static_cast<uint64_t>(j), acc.finish(s[j]));
+    if (j < count) store(i + static_cast<uint64_t>(j), get(j));
+}
+
+// Stores the results of one row: s[0..count) are this lane's prefixes over everything, `before` the one before the row.
+ISOBIT_CALLS_USER_CODE
+template <int V, class Form, int P, class Store, class Acc, class State>
+ISOBIT_HD void store_row(tile<P> const& t, Store const& store, uint64_t i, int count, Acc const& acc, State const* s,
+                         [[maybe_unused]] before_first<Form, State> const& before) {
+  using result = typename Acc::result;
+  if constexpr (Form::exclusive) {
+    uint32_t lane = 0;
+    if constexpr (P > 1) lane = t.thread_rank();
+    State const left = t.shuffle(s[V - 1], (lane + P - 1) % P); // full, wherever it is used
+    put_lane<V, result>(store, i, count, [&](int j) -> result {
+      if (j > 0) return acc.finish(s[j - 1 < 0 ? 0 : j - 1]);
+      if (lane == 0) return before.result(acc);
+      return acc.finish(left);
+    });
+  } else {
+    put_lane<V, result>(store, i, count, [&](int j) { return acc.finish(s[j]); });
+  }
 }
 
 // One row of P*V elements of which `count` >= 1 exist: s becomes the prefixes within the row, in each lane its V.

@@ -30,7 +30,7 @@ template <class Group, class Load, class Offset, class Store, class Acc>
 ISOBIT_HD void scan_segment(Group const& g, uint64_t s, Load const& load, Offset const* offsets, Store const& store,
                             Acc const& acc) {
   auto const first = static_cast<uint64_t>(offsets[s]), last = static_cast<uint64_t>(offsets[s + 1]);
-  if (first < last) scan_any(g, last - first, shift(load, first), shift_store(store, first), acc);
+  if (first < last) scan_any(g, last - first, scan_form<false>{}, shift(load, first), shift_store(store, first), acc);
 }
 
 } // namespace detail

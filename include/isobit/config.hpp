@@ -7,9 +7,6 @@
 #if !defined(__CUDACC_RTC__) && defined(__cplusplus) && __cplusplus < 202002L
 #error "isobit needs C++20: compile with -std=c++20 (nvcc: -std=c++20, CMake: target_compile_features(... cxx_std_20 cuda_std_20))"
 #endif
-#if defined(__x86_64__) && defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
-#error "isobit needs SSE arithmetic on x86-64: remove -mfpmath=387"
-#endif
 
 // NVRTC brings no C++ standard library; libcu++ has the same names.
 #if defined(__CUDACC_RTC__)

@@ -71,6 +71,10 @@ concept product_recipe = requires {
   typename R::template accumulator<float>;
 };
 
+template <class Recipe> struct root_of_recipe {
+  template <class T> using accumulator = root_of<typename Recipe::template accumulator<T>>;
+};
+
 template <class Load> using loaded_element = stl::remove_cvref_t<decltype(decode_element(stl::declval<Load const&>()(0)))>;
 
 template <class Index, class X> ISOBIT_HD constexpr auto as_elements(X const& x) {
@@ -101,6 +105,17 @@ ISOBIT_HD void check_input([[maybe_unused]] char const* function, [[maybe_unused
 #if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
   if constexpr (is_host<Group>) check_array(function, argument, x, empty);
 #endif
+}
+
+// The squares of x(0) .. x(n - 1), which `Recipe` multiplies, by the accumulator `A<T>`.
+template <class Recipe, class Order, template <class> class A, class Group, class Index, class X>
+ISOBIT_HD auto reduce_squares(char const* function, Group const& g, Index n, X const& x) {
+  check_count<Group>(function, n);
+  check_input<Group>(function, "x", x, n == 0);
+  auto const a = as_elements<Index>(x);
+  using T = loaded_element<decltype(a)>;
+  static_assert(ieee_float<T>, "isobit: sum_of_squares and norm2 need a load of float (or narrower) or double");
+  return reduce<Order>(g, static_cast<uint64_t>(n), map(a, typename Recipe::multiply{}), A<T>{});
 }
 
 } // namespace detail
@@ -135,13 +150,7 @@ ISOBIT_HD auto dot(Group const& g, Index n, X const& x, Y const& y) {
 template <class Recipe = rounded_product, class Order = tree, class Group, stl::integral Index, class X>
 ISOBIT_HD auto sum_of_squares(Group const& g, Index n, X const& x) {
   static_assert(detail::product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product, fused_product or exact_product");
-  detail::check_count<Group>("sum_of_squares", n);
-  detail::check_input<Group>("sum_of_squares", "x", x, n == 0);
-  auto const a = detail::as_elements<Index>(x);
-  using T = detail::loaded_element<decltype(a)>;
-  static_assert(ieee_float<T>, "isobit: sum_of_squares needs a load of float (or narrower) or double");
-  return reduce<Order>(g, static_cast<uint64_t>(n), map(a, typename Recipe::multiply{}),
-                       typename Recipe::template accumulator<T>{});
+  return detail::reduce_squares<Recipe, Order, Recipe::template accumulator>("sum_of_squares", g, n, x);
 }
 
 //! The Euclidean norm: the square root of `sum_of_squares`, taken where the sum is finished. `fused_product` does not
@@ -151,13 +160,7 @@ ISOBIT_HD auto sum_of_squares(Group const& g, Index n, X const& x) {
 template <class Recipe = rounded_product, class Order = tree, class Group, stl::integral Index, class X>
 ISOBIT_HD auto norm2(Group const& g, Index n, X const& x) {
   static_assert(detail::product_recipe<Recipe>, "isobit: the recipe of a product is rounded_product, fused_product or exact_product");
-  detail::check_count<Group>("norm2", n);
-  detail::check_input<Group>("norm2", "x", x, n == 0);
-  auto const a = detail::as_elements<Index>(x);
-  using T = detail::loaded_element<decltype(a)>;
-  static_assert(ieee_float<T>, "isobit: norm2 needs a load of float (or narrower) or double");
-  return reduce<Order>(g, static_cast<uint64_t>(n), map(a, typename Recipe::multiply{}),
-                       root_of<typename Recipe::template accumulator<T>>{});
+  return detail::reduce_squares<Recipe, Order, detail::root_of_recipe<Recipe>::template accumulator>("norm2", g, n, x);
 }
 
 } // namespace isobit::inline bits1

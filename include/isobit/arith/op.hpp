@@ -27,17 +27,22 @@ namespace isobit::inline bits1 {
 namespace detail {
 
 // Where a compiler evaluates the plain operator in a constant expression: finite operands, and a result that neither
-// overflows nor is subnormal.
+// overflows nor is subnormal. Not with -mfpmath=387, where newer compilers evaluate constants in extended precision too.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+inline constexpr bool operators_round_once = false;
+#else
+inline constexpr bool operators_round_once = true;
+#endif
 template <class T> ISOBIT_HD constexpr int exponent_field(T x) {
   return static_cast<int>(magnitude_bits(x) >> float_fields<T>::mantissa_bits);
 }
 template <class T> ISOBIT_HD constexpr bool plain_sum_is_constant(T a, T b) {
-  return exponent_field(a) < 2 * float_fields<T>::bias && exponent_field(b) < 2 * float_fields<T>::bias;
+  return operators_round_once && exponent_field(a) < 2 * float_fields<T>::bias && exponent_field(b) < 2 * float_fields<T>::bias;
 }
 template <class T> ISOBIT_HD constexpr bool plain_product_is_constant(T a, T b) {
   constexpr int bias = float_fields<T>::bias;
   int const ea = exponent_field(a), eb = exponent_field(b);
-  return ea <= 2 * bias && eb <= 2 * bias && ea + eb <= 3 * bias - 2 && ea + eb >= bias + 2;
+  return operators_round_once && ea <= 2 * bias && eb <= 2 * bias && ea + eb <= 3 * bias - 2 && ea + eb >= bias + 2;
 }
 
 template <class T> ISOBIT_HD constexpr T add_any(T a, T b) {

@@ -16,12 +16,14 @@ template <class T> struct folds {
     double_float.value(isobit::reduce(isobit::host(), x, n, isobit::double_float<T>{}));
     auto const m = isobit::reduce(isobit::host(), x, n, isobit::ranged_moments<T>{});
     moments.word(m.count);
-    for (T const v : {m.mean, m.mean_rest, m.variance, m.sample_variance, m.min, m.max}) moments.value(v);
+    T const parts[] = {m.mean, m.mean_rest, m.variance, m.sample_variance, m.min, m.max};
+    for (T const v : parts) moments.value(v);
     auto const add = [&](auto const& e) {
       extrema.word(e.argmin);
       extrema.word(e.argmax);
       extrema.word(e.argabsmax());
-      for (T const v : {e.min, e.max, e.absmax()}) extrema.value(v);
+      T const values[] = {e.min, e.max, e.absmax()}; // nvcc's host pass cannot loop over a braced list in a template
+      for (T const v : values) extrema.value(v);
     };
     add(isobit::reduce(isobit::host(), n, isobit::with_index(x), isobit::extrema<T>{}));
     add(isobit::reduce(isobit::host(), n, isobit::with_index(x), isobit::extrema<T, isobit::nan_ignore>{}));

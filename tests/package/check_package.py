@@ -4,6 +4,7 @@ it with warnings as errors, and runs it.
 
   check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|cpm|vcpkg|controls
   check_package.py find_package|add_subdirectory --nvcc PATH    the same with a program that nvcc builds
+  check_package.py find_package --cxx clang++                   the same by another compiler
   check_package.py conan --venv DIR                             conan comes from PyPI into DIR where none is in PATH
 
 `vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake). `controls`: requests that must be refused,
@@ -67,7 +68,8 @@ def consume(work, how, *options, targets=("all",)):
 def consume_both(work, how, *options):
     """A host-only project must do without any CUDA; with --nvcc, only what that adds is built."""
     if args.nvcc is None:
-        consume(work, how, "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON", *options)
+        compiler = [f"-DCMAKE_CXX_COMPILER={args.cxx}"] if args.cxx else []
+        consume(work, how, "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON", *compiler, *options)
     else:
         consume(work, how, "-DCONSUMER_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={args.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=90",
                 *options, targets=["device"])
@@ -257,6 +259,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("way", choices=ways)
     parser.add_argument("--nvcc")
+    parser.add_argument("--cxx")
     parser.add_argument("--venv", type=pathlib.Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -82,7 +82,7 @@ inline constexpr int tile_level = 11, block_level = 15;
 // The address may lie behind the array: a prefetch touches nothing.
 inline void prefetch_kilobyte(stl::uintptr_t address) {
   ISOBIT_UNROLL
-  for (int line = 0; line < 1024; line += 64) __builtin_prefetch(reinterpret_cast<void const*>(address + line));
+  for (stl::uintptr_t line = 0; line < 1024; line += 64) __builtin_prefetch(reinterpret_cast<void const*>(address + line));
 }
 
 // The tree over x[0..n), 1 <= n <= 2^block_level.

@@ -87,13 +87,16 @@ public:
   template <class Recipe, class T>
   void quantize(Recipe, T const* x, std::uint64_t rows, std::uint64_t cols, typename Recipe::element* codes,
                 typename Recipe::scale* scales) const {
-    isobit::device::quantize_kernel<Recipe><<<geometry_.grid, geometry_.width>>>(x, rows, cols, codes, scales);
+    auto const copy = isobit::row_wise(codes, scales, rows * isobit::blocks_per_row<Recipe>(cols), isobit::ragged);
+    isobit::device::quantize_kernel<<<geometry_.grid, geometry_.width>>>(Recipe{}, isobit::detail::to_nearest{}, x, rows, cols,
+                                                                         copy);
     check(cudaGetLastError(), "quantize");
   }
   template <class Recipe>
   void dequantize(Recipe, typename Recipe::element const* codes, typename Recipe::scale const* scales,
                   std::uint64_t rows, std::uint64_t cols, float* out) const {
-    isobit::device::dequantize_kernel<Recipe><<<geometry_.grid, geometry_.width>>>(codes, scales, rows, cols, out);
+    auto const copy = isobit::row_wise(codes, scales, rows * isobit::blocks_per_row<Recipe>(cols), isobit::ragged);
+    isobit::device::dequantize_kernel<<<geometry_.grid, geometry_.width>>>(Recipe{}, copy, rows, cols, out);
     check(cudaGetLastError(), "dequantize");
   }
   template <class T> array_digests digests(T const* x, std::uint64_t n) const {

@@ -91,12 +91,15 @@ public:
   template <class Recipe, class T>
   void quantize(Recipe, T const* x, std::uint64_t rows, std::uint64_t cols, typename Recipe::element* codes,
                 typename Recipe::scale* scales) const {
-    run(1024, isobit::device::quantize_kernel<Recipe, T>, x, rows, cols, codes, scales);
+    auto const copy = isobit::row_wise(codes, scales, rows * isobit::blocks_per_row<Recipe>(cols), isobit::ragged);
+    using nearest = isobit::detail::to_nearest;
+    run(1024, isobit::device::quantize_kernel<Recipe, nearest, T, decltype(copy)>, Recipe{}, nearest{}, x, rows, cols, copy);
   }
   template <class Recipe>
   void dequantize(Recipe, typename Recipe::element const* codes, typename Recipe::scale const* scales,
                   std::uint64_t rows, std::uint64_t cols, float* out) const {
-    run(1024, isobit::device::dequantize_kernel<Recipe>, codes, scales, rows, cols, out);
+    auto const copy = isobit::row_wise(codes, scales, rows * isobit::blocks_per_row<Recipe>(cols), isobit::ragged);
+    run(1024, isobit::device::dequantize_kernel<Recipe, decltype(copy)>, Recipe{}, copy, rows, cols, out);
   }
   template <class T> array_digests digests(T const* x, std::uint64_t n) const {
     std::uint64_t const bytes = n * sizeof(T);

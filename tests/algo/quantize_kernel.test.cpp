@@ -5,7 +5,7 @@
 
 #include "quantize_reference.hpp"
 
-#include <isobit/device/quantize_kernel.hpp>
+#include <isobit/device/quantize_tile_kernel.hpp>
 #include <isobit/simt/launch.hpp>
 #include <isobit/testing/buffer.hpp>
 #include <isobit/testing/every_byte_written.hpp>
@@ -50,17 +50,20 @@ void kernels_against_reference(uint64_t rows, uint64_t cols, unsigned seed, size
   auto const quantise = [&](simt::config const& c, uint8_t fill) {
     guarded<typename Recipe::element> codes(want.codes.size(), fill);
     guarded<e8m0> scales(want.scales.size(), fill);
-    simt::launch(c, device::quantize_kernel<Recipe, T>, in.data(), rows, cols, codes.data(), scales.data());
+    auto const copy = row_wise(codes.data(), scales.data(), want.scales.size(), ragged);
+    simt::launch(c, device::quantize_kernel<Recipe, isobit::detail::to_nearest, T, decltype(copy)>, Recipe{},
+                 isobit::detail::to_nearest{}, in.data(), rows, cols, copy);
     return quantised(codes, scales);
   };
   auto const dequantise = [&](simt::config const& c, uint8_t fill) {
     guarded<float> out(values.size(), fill);
-    simt::launch(c, device::dequantize_kernel<Recipe>, want.codes.data(), want.scales.data(), rows, cols, out.data());
+    auto const copy = row_wise(want.codes.data(), want.scales.data(), want.scales.size(), ragged);
+    simt::launch(c, device::dequantize_kernel<Recipe, decltype(copy)>, Recipe{}, copy, rows, cols, out.data());
     return std::pair(out.values(), out.guards_untouched());
   };
   // grid, block
-  std::vector<std::pair<uint32_t, uint32_t>> geometries{{1, 1}, {2, 2},  {1, 3},   {3, 4},  {1, 5},  {2, 31},
-                                                        {1, 32}, {3, 33}, {2, 64}, {1, 100}};
+  std::vector<std::pair<uint32_t, uint32_t>> geometries{{1, 1},  {2, 2},  {1, 3},  {3, 4},  {1, 5},
+                                                        {2, 31}, {1, 32}, {3, 33}, {2, 64}, {1, 100}};
   if (rows * cols >= 64) geometries.insert(geometries.end(), {{2, 256}, {1, 1024}});
   for (auto const& [grid, block] : geometries) {
     testing::host_options const here{.blocks = {block}, .grids = {grid}, .schedules = 3, .seed = seed};
@@ -97,7 +100,9 @@ TEST_CASE("kernels with three-dimensional blocks and grids, and other seeds") {
     c.resident = 3;
     guarded<e4m3> codes(x.size(), 0xa5);
     guarded<e8m0> scales(want.scales.size(), 0xa5);
-    simt::launch(c, device::quantize_kernel<rceil_e4m3, float>, x.data(), rows, cols, codes.data(), scales.data());
+    auto const copy = row_wise(codes.data(), scales.data(), want.scales.size(), ragged);
+    simt::launch(c, device::quantize_kernel<rceil_e4m3, isobit::detail::to_nearest, float, decltype(copy)>,
+                 rceil_e4m3{}, isobit::detail::to_nearest{}, x.data(), rows, cols, copy);
     return quantised(codes, scales);
   };
   simt::config const solid{.grid = {2, 1, 2}, .block = {3, 5, 2}};
@@ -184,19 +189,19 @@ TEST_CASE("negative control: without the exchange of the maximum the comparison 
 }
 
 TEST_CASE("the kernels find blocks beyond 2^32") {
-  uint32_t present = 0;
+  uint64_t k = 0;
   uint64_t const cols = (uint64_t(1) << 33) + 5, per_row = blocks_per_row<rceil_e4m3>(cols);
-  device::detail::row_blocks const wide{cols, per_row, 5 * per_row};
-  CHECK(wide.first(3 * per_row - 1, 32, present) == 3 * cols - 5);
-  CHECK(present == 5);
-  CHECK(wide.first(3 * per_row, 32, present) == 3 * cols);
-  CHECK(present == 32);
-  device::detail::row_blocks const many{33, 2, uint64_t(1) << 33};
-  CHECK(many.first((uint64_t(1) << 33) - 1, 32, present) == ((uint64_t(1) << 32) - 1) * 33 + 32);
-  CHECK(present == 1);
-  device::detail::row_blocks const whole{64, 2, uint64_t(1) << 40};
-  CHECK(whole.first((uint64_t(1) << 39) + 1, 32, present) == ((uint64_t(1) << 39) + 1) * 32);
-  CHECK(present == 32);
+  device::quantize_detail::row_blocks const wide{cols, per_row, 5 * per_row};
+  CHECK(wide.row(3 * per_row - 1, k) == 2);
+  CHECK(k == per_row - 1);
+  CHECK(wide.row(3 * per_row, k) == 3);
+  CHECK(k == 0);
+  device::quantize_detail::row_blocks const many{33, 2, uint64_t(1) << 33};
+  CHECK(many.row((uint64_t(1) << 33) - 1, k) == (uint64_t(1) << 32) - 1);
+  CHECK(k == 1);
+  device::quantize_detail::tile_place const tile((uint64_t(1) << 40) + 3, uint64_t(1) << 42, 64 * 1000 + 1);
+  CHECK(tile.top == ((uint64_t(1) << 40) + 3) / 1001 * 64);
+  CHECK(tile.left == ((uint64_t(1) << 40) + 3) % 1001 * 64);
 }
 
 } // namespace

@@ -154,8 +154,9 @@ template <class Recipe, class T = float> void against_reference(uint64_t rows, u
       [&](simt::config const& c) {
         guarded<typename Recipe::element> other(want.codes.size(), 0x5a);
         guarded<e8m0> others(want.scales.size(), 0x5a);
-        simt::launch(c, device::quantize_kernel<Recipe, T>, static_cast<T const*>(x.data()), rows, cols, other.data(),
-                     others.data());
+        auto const copy = row_wise(other.data(), others.data(), want.scales.size(), ragged);
+        simt::launch(c, device::quantize_kernel<Recipe, isobit::detail::to_nearest, T, decltype(copy)>, Recipe{},
+                     isobit::detail::to_nearest{}, static_cast<T const*>(x.data()), rows, cols, copy);
         return std::tuple(other.values(), others.values(), other.guards_untouched() && others.guards_untouched());
       },
       [&] { return std::tuple(want.codes, want.scales, true); },

@@ -4,6 +4,7 @@
 #include "check.hpp"
 
 #include <isobit/device/quantize.cuh>
+#include <isobit/quantize.hpp>
 
 #include <cuda_fp8.h>
 
@@ -72,7 +73,9 @@ void compare(gpu::check& c, uint64_t rows, uint64_t cols, size_t offset, bool ge
     for (int grid : {1, 7, 1000}) {
       gpu::must(cudaMemset(codes.data(), 0x5a, codes.size()), "cudaMemset");
       gpu::must(cudaMemset(scales.data(), 0x5a, scales.size()), "cudaMemset");
-      isobit::device::quantize_kernel<Recipe, T><<<grid, block>>>(in.data(), rows, cols, codes.data(), scales.data());
+      isobit::device::quantize_kernel<<<grid, block>>>(
+          Recipe{}, isobit::detail::to_nearest{}, static_cast<T const*>(in.data()), rows, cols,
+          isobit::row_wise(codes.data(), scales.data(), scales.size(), isobit::ragged));
       expect();
     }
 }

@@ -2,6 +2,8 @@
 // The library's kernels as nvcc compiles them, for the checks of PTX text, of registers and spills, and for the
 // interpreter.
 #include "digest_kernels.hpp"
+#include "quantize_kernels.hpp"
+#include "segment_kernels.hpp"
 
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/double_float.hpp>
@@ -9,7 +11,6 @@
 #include <isobit/accum/moments.hpp>
 #include <isobit/algo/products.hpp>
 #include <isobit/device/exact_atomic.hpp>
-#include <isobit/device/quantize_kernel.hpp>
 #include <isobit/device/ordered_sum_kernel.hpp>
 #include <isobit/device/reduce_fragment_kernel.hpp>
 #include <isobit/device/reduce_kernel.hpp>
@@ -66,15 +67,6 @@ template __global__ void segmented_scan_by_block_kernel<256, floats, uint64_t, r
     floats, uint64_t const*, uint64_t, results, plain<float>);
 template __global__ void segmented_scan_by_tile_kernel<32, floats, uint64_t, results, plain<float>>(
     floats, uint64_t const*, uint64_t, results, plain<float>);
-
-template __global__ void quantize_kernel<mxfp8<e4m3, mx::floor>, float>(float const*, uint64_t, uint64_t, e4m3*, e8m0*);
-template __global__ void quantize_kernel<mxfp8<e4m3, mx::rceil>, float>(float const*, uint64_t, uint64_t, e4m3*, e8m0*);
-template __global__ void quantize_kernel<mxfp8<e4m3, mx::rceil>, bf16>(bf16 const*, uint64_t, uint64_t, e4m3*, e8m0*);
-template __global__ void dequantize_kernel<mxfp8<e4m3, mx::rceil>>(e4m3 const*, e8m0 const*, uint64_t, uint64_t, float*);
-
-template __global__ void quantize_kernel<mxfp4<mx::rceil_te, mx::te_nan_ignored>, float>(float const*, uint64_t, uint64_t,
-                                                                                         e2m1*, e8m0*);
-template __global__ void quantize_kernel<mxfp6<e2m3, mx::even>, bf16>(bf16 const*, uint64_t, uint64_t, e2m3*, e8m0*);
 
 // Blocks of NVFP4 in a kernel of one's own: eight lanes a block, a byte of codes a lane.
 template <class Recipe>

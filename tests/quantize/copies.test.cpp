@@ -5,7 +5,6 @@
 
 #include "copies_reference.hpp"
 
-
 namespace {
 
 using namespace copies_reference;
@@ -57,8 +56,16 @@ std::vector<float> input(uint64_t n, unsigned seed) {
 
 TEST_CASE("MXFP8, MXFP4, NVFP4 in every direction and layout") {
   unsigned seed = 0;
-  for (auto [rows, cols] : {std::pair<uint64_t, uint64_t>{0, 5}, {5, 0}, {1, 1}, {3, 33}, {33, 3}, {32, 64}, {64, 32}, {70, 100},
-                            {129, 290}, {17, 515}}) {
+  for (auto [rows, cols] : {std::pair<uint64_t, uint64_t>{0, 5},
+                            {5, 0},
+                            {1, 1},
+                            {3, 33},
+                            {33, 3},
+                            {32, 64},
+                            {64, 32},
+                            {70, 100},
+                            {129, 290},
+                            {17, 515}}) {
     auto const x = input(rows * cols, ++seed);
     both<copy_in<rows_along, tiles_128x4, mxfp8_recipe>, copy_in<columns_along, linear_transposed, mxfp8_recipe>>(
         mxfp8_recipe{}, x, rows, cols);
@@ -68,10 +75,11 @@ TEST_CASE("MXFP8, MXFP4, NVFP4 in every direction and layout") {
         mxfp4_recipe{}, x, rows, cols);
     both<copy_in<transposed, tiles_8x4, mxfp4_recipe, true>, copy_in<rows_along, tiles_8x4, mxfp4_recipe>>(
         mxfp4_recipe{}, narrowed<f16>(x), rows, cols);
-    both<copy_in<rows_along, tiles_128x4, te, true>, copy_in<transposed, tiles_128x4, te, true>>(te{3.0f}, x, rows, cols);
+    both<copy_in<rows_along, tiles_128x4, te, true>, copy_in<transposed, tiles_128x4, te, true>>(te{3.0f}, x, rows,
+                                                                                                 cols);
     both<copy_in<columns_along, linear, te>, copy_in<rows_along, linear, te, true>>(te{3.0f}, x, rows, cols);
-    both<copy_in<rows_along, linear, over, true>, copy_in<transposed, linear, over, true>>(over{3.0f}, narrowed<bf16>(x), rows,
-                                                                                            cols);
+    both<copy_in<rows_along, linear, over, true>, copy_in<transposed, linear, over, true>>(
+        over{3.0f}, narrowed<bf16>(x), rows, cols);
     both<copy_in<rows_along, tiles_128x4, nvfp4<nv::exact>, true>, copy_in<transposed, tiles_8x4, nvfp4<nv::exact>>>(
         nvfp4<nv::exact>{3.0f}, x, rows, cols);
   }
@@ -85,7 +93,8 @@ TEST_CASE("negative control: another layout or direction has other bytes") {
   quantize(host(), mxfp8_recipe{}, x.data(), 70, 100, got.copy());
   CHECK_FALSE(got.values().scales == want.scales);
   CHECK(got.values().codes == want.codes);
-  CHECK_FALSE(got.values().codes == expected<copy_in<columns_along, linear, mxfp8_recipe>>(mxfp8_recipe{}, x, 70, 100).codes);
+  CHECK_FALSE(got.values().codes ==
+              expected<copy_in<columns_along, linear, mxfp8_recipe>>(mxfp8_recipe{}, x, 70, 100).codes);
 }
 
 TEST_CASE("stochastic rounding: indices of the matrix, two streams") {
@@ -177,7 +186,8 @@ TEST_CASE("groups: each as a matrix of its own") {
     CHECK(b.values() == want_b);
     CHECK((a.guards_untouched() && b.guards_untouched()));
   };
-  check(copy_in<rows_along, tiles_128x4, mxfp8_recipe>{}, copy_in<columns_along, tiles_128x4, mxfp8_recipe>{}, mxfp8_recipe{});
+  check(copy_in<rows_along, tiles_128x4, mxfp8_recipe>{}, copy_in<columns_along, tiles_128x4, mxfp8_recipe>{},
+        mxfp8_recipe{});
   check(copy_in<rows_along, tiles_8x4, te, true>{}, copy_in<transposed, tiles_128x4, te, true>{}, te{3.0f});
 }
 
@@ -238,7 +248,8 @@ TEST_CASE("bad arguments are named, and nothing is written") {
   std::vector<uint64_t> const wrong{0, 32, 31, 64};
   says(message([&] { quantize_groups(host(), mxfp8_recipe{}, x.data(), wrong.data(), 3, 96, good_a); }),
        "offsets must be in ascending order");
-  says(message([&] { quantize_groups(host(), mxfp8_recipe{}, x.data(), nullptr, 3, 96, good_a); }), "offsets must be non-null");
+  says(message([&] { quantize_groups(host(), mxfp8_recipe{}, x.data(), nullptr, 3, 96, good_a); }),
+       "offsets must be non-null");
   std::vector<uint64_t> const two{0, 32, 64};
   says(message([&] { quantize_groups(host(), mxfp8_recipe{}, x.data(), two.data(), 2, 96, good_a); }),
        "row_wise.scales_size must be at least 1024");

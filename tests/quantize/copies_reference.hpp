@@ -26,12 +26,15 @@ struct bytes {
 
 // One code an element and linear scales, into the order and layout of `Copy`.
 template <class Copy, class E, class S>
-bytes arranged(std::vector<E> const& codes, std::vector<S> const& scales, uint64_t rows, uint64_t cols, uint32_t block) {
-  uint64_t const lines = Copy::lines(rows, cols), length = Copy::length(rows, cols), blocks = (length + block - 1) / block;
+bytes arranged(std::vector<E> const& codes, std::vector<S> const& scales, uint64_t rows, uint64_t cols,
+               uint32_t block) {
+  uint64_t const lines = Copy::lines(rows, cols), length = Copy::length(rows, cols),
+                 blocks = (length + block - 1) / block;
   bytes out;
   out.scales.resize(rows * cols == 0 ? 0 : Copy::layout::size(lines, blocks));
   for (uint64_t l = 0; l < lines && length > 0; ++l)
-    for (uint64_t b = 0; b < blocks; ++b) out.scales[Copy::layout::offset({l, b}, lines, blocks)] = scales[l * blocks + b].bits;
+    for (uint64_t b = 0; b < blocks; ++b)
+      out.scales[Copy::layout::offset({l, b}, lines, blocks)] = scales[l * blocks + b].bits;
   // `codes` is in the order of the lines.
   bool const as_lines = Copy::along_rows || Copy::is_transposed;
   uint64_t const n = as_lines ? lines : length, m = as_lines ? length : lines;
@@ -75,7 +78,8 @@ template <class Copy, class Recipe> storage<Copy> room(uint64_t rows, uint64_t c
 }
 
 template <orientation O, class Layout, class Recipe, bool Packed = false>
-using copy_in = quantized_copy<O, Layout, std::conditional_t<Packed, e2m1x2, typename Recipe::element>, typename Recipe::scale>;
+using copy_in =
+    quantized_copy<O, Layout, std::conditional_t<Packed, e2m1x2, typename Recipe::element>, typename Recipe::scale>;
 
 // The copy by the row-wise form on the matrix or its transpose.
 template <class Copy, class Recipe, class T>

@@ -103,8 +103,9 @@ template <class Recipe> struct quantiser {
   static auto run(simt::config const& c, float const* x, uint64_t rows, unsigned char poison) {
     std::tuple out(testing::filled<typename Recipe::element>(rows * columns, poison),
                    testing::filled<typename Recipe::scale>(rows * per_row, poison));
-    simt::launch(c, device::quantize_kernel<Recipe, float>, x, rows, columns, std::get<0>(out).data(),
-                 std::get<1>(out).data());
+    auto const copy = row_wise(std::get<0>(out).data(), std::get<1>(out).data(), rows * per_row, ragged);
+    using nearest = isobit::detail::to_nearest;
+    simt::launch(c, device::quantize_kernel<Recipe, nearest, float, decltype(copy)>, Recipe{}, nearest{}, x, rows, columns, copy);
     return out;
   }
   static auto host(floats const& x) {
@@ -125,7 +126,8 @@ template <class Recipe> struct dequantiser {
   static floats run(simt::config const& c, float const* x, uint64_t rows, unsigned char poison) {
     auto const [codes, scales] = quantiser<Recipe>::host(floats(x, x + rows * columns));
     auto out = testing::filled<float>(rows * columns, poison);
-    simt::launch(c, device::dequantize_kernel<Recipe>, codes.data(), scales.data(), rows, columns, out.data());
+    auto const copy = row_wise(codes.data(), scales.data(), scales.size(), ragged);
+    simt::launch(c, device::dequantize_kernel<Recipe, decltype(copy)>, Recipe{}, copy, rows, columns, out.data());
     return out;
   }
   static floats host(floats const& x) {

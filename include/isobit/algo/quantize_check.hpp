@@ -63,7 +63,8 @@ template <class Recipe> inline void check_recipe(char const* function, Recipe co
 
 // Adds a matrix to what a copy must hold.
 template <class Recipe, class Copy>
-inline void add_extent(char const* function, Copy const& copy, uint64_t rows, uint64_t cols, group_position<Copy>& extent) {
+inline void add_extent(char const* function, Copy const& copy, uint64_t rows, uint64_t cols,
+                       group_position<Copy>& extent) {
   if (!copy.may_be_ragged && Copy::length(rows, cols) % Recipe::block_size != 0)
     throw invalid_argument(function, Copy::along_rows ? "cols" : "rows", "a multiple of", Recipe::block_size,
                            "(the recipe's block), or the copy made with `ragged`");
@@ -92,6 +93,13 @@ inline void check_extents(char const* function, T const* values, char const* val
   (add(copies, extents), ...);
   for (size_t i = 0; i < count; ++i)
     for (size_t k = i + 1; k < count; ++k) check_disjoint(function, all[i], all[k]);
+}
+
+template <class Recipe, class... Copies>
+inline void check_square(char const* function, uint64_t rows, uint64_t cols, Copies const&... copies) {
+  if ((rows % Recipe::block_size != 0 || cols % Recipe::block_size != 0) && !(copies.may_be_ragged && ...))
+    throw invalid_argument(function, rows % Recipe::block_size != 0 ? "rows" : "cols", "a multiple of",
+                           Recipe::block_size, "(the recipe's square), or the copies made with `ragged`");
 }
 
 inline void check_elements(char const* function, uint64_t rows, uint64_t cols) {

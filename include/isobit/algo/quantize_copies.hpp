@@ -27,8 +27,9 @@ struct patch {
 
 // The scale of `size` neighbouring elements and their codes, element i having the number index + i * step.
 template <class Recipe, class Rounding, class T>
-[[gnu::noinline]] typename Recipe::scale quantize_rounded(Recipe const& recipe, Rounding rounding, uint32_t size, T const* x,
-                                                          uint64_t index, uint64_t step, typename Recipe::element* codes) {
+[[gnu::noinline]] typename Recipe::scale quantize_rounded(Recipe const& recipe, Rounding rounding, uint32_t size,
+                                                          T const* x, uint64_t index, uint64_t step,
+                                                          typename Recipe::element* codes) {
   float values[Recipe::block_size];
   for (uint32_t i = 0; i < Recipe::block_size; ++i) values[i] = i < size ? decode_element(x[i]) : 0.0f;
   auto const scale = block_scale(thread{}, recipe, values);
@@ -81,9 +82,11 @@ template <class Recipe, class Rounding, class T> struct patch_quantizer {
   }
 
   // `codes` of a patch no wider than a block, column after column, into a column-wise copy.
-  template <class Copy> void put_columns(Copy const& copy, patch const& p, element const* codes, scale const* scales) const {
+  template <class Copy>
+  void put_columns(Copy const& copy, patch const& p, element const* codes, scale const* scales) const {
     for (uint32_t c = 0; c < p.m; ++c)
-      copy.scales[Copy::layout::offset({p.left + c, p.top / size}, in.cols, blocks_per_row<Recipe>(in.rows))] = scales[c];
+      copy.scales[Copy::layout::offset({p.left + c, p.top / size}, in.cols, blocks_per_row<Recipe>(in.rows))] =
+          scales[c];
     if constexpr (Copy::is_transposed) {
       for (uint32_t c = 0; c < p.m; ++c)
         put_codes(codes + c * p.n, p.n, copy.codes_at(p.top, p.left + c, in.rows, in.cols));
@@ -105,7 +108,8 @@ template <class Recipe, class Rounding, class T> struct patch_quantizer {
         for (uint32_t c = 0; c < p.m; ++c) columns[c * p.n + r] = in.at(p.top + r, p.left)[c];
       element codes[size * size];
       scale scales[size];
-      blocks(random, columns, p.m, p.n, [&](uint32_t c) { return in.index(p.top, p.left + c); }, in.cols, codes, scales);
+      blocks(
+          random, columns, p.m, p.n, [&](uint32_t c) { return in.index(p.top, p.left + c); }, in.cols, codes, scales);
       put_columns(copy, p, codes, scales);
     }
   }
@@ -120,7 +124,8 @@ template <class Recipe, class Rounding, class T> struct patch_quantizer {
     for (uint32_t r = 0; r < p.n; ++r)
       for (uint32_t c = 0; c < p.m; ++c) {
         float const x = decode_element(in.at(p.top + r, p.left)[c]);
-        codes[Copy::along_rows ? r * p.m + c : c * p.n + r] = round_code(code, random, x, in.index(p.top + r, p.left + c));
+        codes[Copy::along_rows ? r * p.m + c : c * p.n + r] =
+            round_code(code, random, x, in.index(p.top + r, p.left + c));
       }
     if constexpr (Copy::along_rows) {
       for (uint32_t r = 0; r < p.n; ++r) {
@@ -166,7 +171,8 @@ template <class Recipe, class Rounding, class T> struct patch_quantizer {
 };
 
 template <class Recipe, class Copy> void zero_padding(Copy const& copy, uint64_t rows, uint64_t cols) {
-  scale_padding<typename Copy::layout> const padding{Copy::lines(rows, cols), blocks_per_row<Recipe>(Copy::length(rows, cols))};
+  scale_padding<typename Copy::layout> const padding{Copy::lines(rows, cols),
+                                                     blocks_per_row<Recipe>(Copy::length(rows, cols))};
   for (uint64_t i = 0, n = padding.count(); i < n; ++i) copy.scales[padding.offset(i)] = typename Copy::scale{};
 }
 
@@ -176,23 +182,19 @@ void quantize_matrix(host<Executor> const& group, run_coder<Recipe> const& coder
   if (in.rows == 0 || in.cols == 0) return;
   (zero_padding<Recipe>(copies, in.rows, in.cols), ...);
   patch_quantizer<Recipe, Rounding, T> const patches{coder, rounding, in};
-  group.run(blocks_per_row<Recipe>(in.rows), [&](uint64_t k) {
-    with_default_environment([&] { patches.template band<Square>(k, copies...); });
-  });
+  group.run(blocks_per_row<Recipe>(in.rows),
+            [&](uint64_t k) { with_default_environment([&] { patches.template band<Square>(k, copies...); }); });
 }
 
 template <bool Square, class Executor, class Recipe, class Rounding, class T, class... Copies>
-void quantize_checked(char const* function, host<Executor> const& group, Recipe const& recipe, Rounding rounding, T const* x,
-                      uint64_t rows, uint64_t cols, Copies const&... copies) {
+void quantize_checked(char const* function, host<Executor> const& group, Recipe const& recipe, Rounding rounding,
+                      T const* x, uint64_t rows, uint64_t cols, Copies const&... copies) {
   static_assert(stl::same_as<element_value<T>, float>, "isobit: quantize takes float or a narrower float type");
   static_assert(one_copy_each_way<Copies...>, "isobit: quantize makes one row-wise and one column-wise copy at most");
   static_assert((!stl::is_const_v<typename Copies::code> && ...), "isobit: quantize writes the codes of a copy");
   check_recipe(function, recipe);
   check_copies<Recipe>(function, x, "x", rows, cols, copies...);
-  if constexpr (Square)
-    if ((rows % Recipe::block_size != 0 || cols % Recipe::block_size != 0) && !(copies.may_be_ragged && ...))
-      throw invalid_argument(function, rows % Recipe::block_size != 0 ? "rows" : "cols", "a multiple of",
-                             Recipe::block_size, "(the recipe's square), or the copies made with `ragged`");
+  if constexpr (Square) check_square<Recipe>(function, rows, cols, copies...);
   if (rows == 0 || cols == 0) return;
   with_default_environment([&] {
     run_coder<Recipe> const coder(recipe, rows * blocks_per_row<Recipe>(cols));
@@ -210,27 +212,29 @@ void quantize_checked(char const* function, host<Executor> const& group, Recipe 
 //! line of elements that the block size does not divide in a copy made without `ragged`, a tensor scale that is negative
 //! or not finite. Guarantee: target, partition (any executor), neighbourhood; both copies are those that two calls make.
 template <class Executor, quantize_recipe Recipe, class T, copy_of<Recipe>... Copies>
-  requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2)
-void quantize(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols, Copies... copies) {
+requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2) void quantize(host<Executor> const& group, Recipe recipe,
+                                                                         T const* x, uint64_t rows, uint64_t cols,
+                                                                         Copies... copies) {
   detail::quantize_checked<false>("quantize", group, recipe, detail::to_nearest{}, x, rows, cols, copies...);
 }
 
 //! As above with stochastic rounding of the codes. Element (r, c) takes the random bits of index r * cols + c in every
 //! copy; a column-wise copy uses stream + 2^63, so that the two share none.
 template <class Executor, stochastic_recipe Recipe, class T, copy_of<Recipe>... Copies>
-  requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2)
-void quantize(host<Executor> const& group, Recipe recipe, stochastic rounding, T const* x, uint64_t rows, uint64_t cols,
-              Copies... copies) {
+requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2) void quantize(host<Executor> const& group, Recipe recipe,
+                                                                         stochastic rounding, T const* x, uint64_t rows,
+                                                                         uint64_t cols, Copies... copies) {
   detail::quantize_checked<false>("quantize", group, recipe, rounding, x, rows, cols, copies...);
 }
 
 //! As `quantize`, with one scale for each square of Recipe::block_size rows and columns, written once for each of its lines: the
 //! row-wise and the column-wise copy hold the same numbers.
 template <class Executor, quantize_recipe Recipe, class T, copy_of<Recipe>... Copies>
-  requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2)
-void quantize_square(host<Executor> const& group, Recipe recipe, T const* x, uint64_t rows, uint64_t cols,
-                     Copies... copies) {
-  static_assert(!requires { typename Recipe::chooses; }, "isobit: four_over_six has no square blocks here");
+requires(sizeof...(Copies) == 1 ||
+         sizeof...(Copies) == 2) void quantize_square(host<Executor> const& group, Recipe recipe, T const* x,
+                                                      uint64_t rows, uint64_t cols, Copies... copies) {
+  static_assert(
+      !requires { typename Recipe::chooses; }, "isobit: four_over_six has no square blocks here");
   detail::quantize_checked<true>("quantize_square", group, recipe, detail::to_nearest{}, x, rows, cols, copies...);
 }
 
@@ -238,7 +242,8 @@ void quantize_square(host<Executor> const& group, Recipe recipe, T const* x, uin
 template <quantize_recipe Recipe, orientation Orientation = orientation::row_wise, class Layout = scale_layout::linear>
 constexpr uint64_t grouped_scales_size(uint64_t const* offsets, uint64_t groups, uint64_t cols) {
   uint64_t sum = 0;
-  for (uint64_t g = 0; g < groups; ++g) sum += scales_size<Recipe, Orientation, Layout>(offsets[g + 1] - offsets[g], cols);
+  for (uint64_t g = 0; g < groups; ++g)
+    sum += scales_size<Recipe, Orientation, Layout>(offsets[g + 1] - offsets[g], cols);
   return sum;
 }
 
@@ -247,10 +252,12 @@ constexpr uint64_t grouped_scales_size(uint64_t const* offsets, uint64_t groups,
 //! groups before: what one call for each group would write. `x` is row 0; rows before offsets[0] are left out, and have no
 //! room in the copies.
 template <class Executor, quantize_recipe Recipe, class T, copy_of<Recipe>... Copies>
-  requires(sizeof...(Copies) == 1 || sizeof...(Copies) == 2)
-void quantize_groups(host<Executor> const& group, Recipe recipe, T const* x, uint64_t const* offsets, uint64_t groups,
-                     uint64_t cols, Copies... copies) {
-  static_assert(detail::one_copy_each_way<Copies...>, "isobit: quantize makes one row-wise and one column-wise copy at most");
+requires(sizeof...(Copies) == 1 ||
+         sizeof...(Copies) == 2) void quantize_groups(host<Executor> const& group, Recipe recipe, T const* x,
+                                                      uint64_t const* offsets, uint64_t groups, uint64_t cols,
+                                                      Copies... copies) {
+  static_assert(detail::one_copy_each_way<Copies...>,
+                "isobit: quantize makes one row-wise and one column-wise copy at most");
   detail::check_recipe("quantize_groups", recipe);
   detail::check_groups<Recipe>("quantize_groups", x, "x", offsets, groups, cols, copies...);
   uint64_t const rows = offsets[groups] - offsets[0];
@@ -292,7 +299,8 @@ void dequantize(host<Executor> const& group, Recipe recipe, Copy copy, uint64_t 
         if constexpr (Copy::is_transposed) {
           for (uint32_t c = 0; c < m; ++c) {
             element const* const codes = detail::take_codes(copy.codes_at(top, left + c, rows, cols), n, room);
-            for (uint32_t r = 0; r < n; ++r) out[(top + r) * cols + left + c] = recipe.value_of(codes[r], scale_at(left + c, k));
+            for (uint32_t r = 0; r < n; ++r)
+              out[(top + r) * cols + left + c] = recipe.value_of(codes[r], scale_at(left + c, k));
           }
         } else {
           for (uint64_t r = top; r < bottom; ++r) {

@@ -50,13 +50,14 @@ template <orientation Orientation, class Layout, class Code, class Scale> struct
 };
 
 template <class T> inline constexpr bool is_quantized_copy = false;
-template <orientation O, class L, class C, class S> inline constexpr bool is_quantized_copy<quantized_copy<O, L, C, S>> = true;
+template <orientation O, class L, class C, class S>
+inline constexpr bool is_quantized_copy<quantized_copy<O, L, C, S>> = true;
 
 //! `Copy` holds codes and scales of `Recipe`.
 template <class Copy, class Recipe>
-concept copy_of = is_quantized_copy<Copy> && stl::same_as<stl::remove_const_t<typename Copy::scale>, typename Recipe::scale> &&
-                  (stl::same_as<stl::remove_const_t<typename Copy::code>, typename Recipe::element> ||
-                   (Copy::is_packed && stl::same_as<typename Recipe::element, e2m1>));
+concept copy_of = is_quantized_copy<Copy> && stl::same_as < stl::remove_const_t<typename Copy::scale>,
+typename Recipe::scale > &&(stl::same_as<stl::remove_const_t<typename Copy::code>, typename Recipe::element> ||
+                            (Copy::is_packed && stl::same_as<typename Recipe::element, e2m1>));
 
 //! How many scales a copy of a `rows` x `cols` matrix takes in the layout, padding included.
 template <quantize_recipe Recipe, orientation Orientation = orientation::row_wise, class Layout = scale_layout::linear>
@@ -113,7 +114,8 @@ template <class Copy> ISOBIT_HD constexpr stochastic rounding_of(stochastic r) {
 template <class Encoder> ISOBIT_HD constexpr auto round_code(Encoder const& code, to_nearest, float x, uint64_t) {
   return code(x);
 }
-template <class Encoder> ISOBIT_HD constexpr auto round_code(Encoder const& code, stochastic r, float x, uint64_t index) {
+template <class Encoder>
+ISOBIT_HD constexpr auto round_code(Encoder const& code, stochastic r, float x, uint64_t index) {
   return code(x, r.bits(index));
 }
 

@@ -52,7 +52,9 @@ template <int Lines> struct tiles {
   static_assert(Lines == 128 || Lines == 8, "isobit: tiles of scales have 128 or 8 lines");
   static constexpr uint64_t run = Lines < 32 ? Lines : 32, stacked = Lines / run;
 
-  ISOBIT_HD static constexpr uint64_t padded_lines(uint64_t lines) { return (lines / Lines + (lines % Lines != 0)) * Lines; }
+  ISOBIT_HD static constexpr uint64_t padded_lines(uint64_t lines) {
+    return (lines / Lines + (lines % Lines != 0)) * Lines;
+  }
   ISOBIT_HD static constexpr uint64_t padded_blocks(uint64_t blocks) { return (blocks / 4 + (blocks % 4 != 0)) * 4; }
   ISOBIT_HD static constexpr uint64_t size(uint64_t lines, uint64_t blocks) {
     return padded_lines(lines) * padded_blocks(blocks);
@@ -63,7 +65,8 @@ template <int Lines> struct tiles {
   }
   ISOBIT_HD static constexpr place at(uint64_t offset, [[maybe_unused]] uint64_t lines, uint64_t blocks) {
     uint64_t const across = padded_blocks(blocks) / 4, tile = offset / (4 * Lines), inside = offset % (4 * Lines);
-    return {tile / across * Lines + inside / 4 % stacked * run + inside / (4 * stacked), tile % across * 4 + inside % 4};
+    return {tile / across * Lines + inside / 4 % stacked * run + inside / (4 * stacked),
+            tile % across * 4 + inside % 4};
   }
 };
 
@@ -86,10 +89,11 @@ template <class Layout> struct scale_padding {
   ISOBIT_HD constexpr uint64_t offset(uint64_t i) const {
     scale_layout::place p{};
     if (i < below()) {
-      p = {lines + i / across(), i % across()};
+      uint64_t const down = i / across();
+      p = {lines + down, i - down * across()};
     } else {
-      uint64_t const beside = across() - blocks, k = i - below();
-      p = {k / beside, blocks + k % beside};
+      uint64_t const beside = across() - blocks, k = i - below(), line = k / beside;
+      p = {line, blocks + (k - line * beside)};
     }
     return Layout::offset(p, lines, blocks);
   }

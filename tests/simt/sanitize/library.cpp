@@ -31,8 +31,10 @@ int main() {
     isobit::simt::launch(
         c, device::segmented_scan_by_block_kernel<64, contiguous<float>, std::int64_t, result, plain<float>>,
         contiguous<float>{x.data()}, offsets.data(), std::uint64_t(6), result{y.data()}, plain<float>{});
-    isobit::simt::launch(c, device::quantize_kernel<recipe, float>, static_cast<float const*>(x.data()),
-                         std::uint64_t(64), std::uint64_t(64), codes.data(), scales.data());
+    auto const copy = isobit::row_wise(codes.data(), scales.data(), scales.size());
+    using nearest = isobit::detail::to_nearest;
+    isobit::simt::launch(c, device::quantize_kernel<recipe, nearest, float, decltype(copy)>, recipe{}, nearest{},
+                         static_cast<float const*>(x.data()), std::uint64_t(64), std::uint64_t(64), copy);
     isobit::digest_sum sum;
     isobit::simt::launch(c, device::digest_range_kernel<>, reinterpret_cast<unsigned char const*>(x.data()),
                          std::uint64_t(n * 4), std::uint64_t(0), &sum);

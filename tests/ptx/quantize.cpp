@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// nvcc's PTX of the quantisation kernels, executed and compared with the host.
+#include <doctest/doctest.h>
+
+#include "../quantize/copies_reference.hpp"
+#include "compiled.hpp"
+#include "quantize_kernels.hpp"
+
+namespace {
+
+using namespace copies_reference;
+using namespace ptx_quantize;
+using compiled::kernels;
+using names = std::vector<std::string>;
+
+std::vector<float> input(uint64_t n, unsigned seed) {
+  auto x = hard_floats(n, seed);
+  x[n / 3] = from_bits<float>(0x7f800000u);
+  x[n - 3] = from_bits<float>(0xffc00001u);
+  return x;
+}
+
+struct shape {
+  uint64_t rows, cols;
+};
+
+// One launch of the kernel of this name; what it wrote must be what the host writes.
+template <bool Square = false, class Recipe, class Rounding, class T, class... Copies>
+void run(names const& name, Recipe recipe, Rounding rounding, std::vector<T> const& x, shape s, unsigned grid,
+         unsigned block, storage<Copies>... got) {
+  auto want = std::tuple<storage<Copies>...>(got...);
+  std::apply(
+      [&](auto&... w) {
+        if constexpr (Square)
+          quantize_square(host(), recipe, x.data(), s.rows, s.cols, w.copy()...);
+        else if constexpr (std::is_same_v<Rounding, to_nearest>)
+          quantize(host(), recipe, x.data(), s.rows, s.cols, w.copy()...);
+        else
+          quantize(host(), recipe, rounding, x.data(), s.rows, s.cols, w.copy()...);
+      },
+      want);
+  ptx::arguments arguments;
+  arguments.add(recipe).add(rounding).add(x.data()).add(s.rows).add(s.cols);
+  (arguments.add(got.copy()), ...);
+  ptx::run(kernels().find(name), {grid, block, block}, arguments);
+  CAPTURE(name[1]);
+  CAPTURE(s.rows);
+  CAPTURE(s.cols);
+  CAPTURE(block);
+  std::apply([&](auto&... w) { bool const same = ((got.values() == w.values()) && ...);
+        CHECK(same); }, want);
+  CHECK((got.guards_untouched() && ...));
+}
+
+template <class Copy, class Recipe> storage<Copy> room_of(shape s) { return room<Copy, Recipe>(s.rows, s.cols, 0xcd); }
+
+template <class Copy, class Recipe, class Rounding, class T>
+void row_kernel(names const& name, Recipe recipe, Rounding rounding, std::vector<T> const& x, shape s) {
+  for (unsigned block : {64u, 7u, 1u}) run(name, recipe, rounding, x, s, 2, block, room_of<Copy, Recipe>(s));
+}
+
+template <class Copy, class Recipe>
+void back(names const& name, Recipe recipe, std::vector<float> const& x, shape s, unsigned block) {
+  auto copy = room_of<Copy, Recipe>(s);
+  quantize(host(), recipe, x.data(), s.rows, s.cols, copy.copy());
+  std::vector<float> expected(s.rows * s.cols);
+  dequantize(host(), recipe, copy.copy(), s.rows, s.cols, expected.data());
+  guarded<float> out(expected.size(), 0xcd);
+  ptx::run(kernels().find(name), {2, block, block},
+           ptx::arguments().add(recipe).add(copy.copy()).add(s.rows).add(s.cols).add(out.data()));
+  CHECK(bits_equal(out.values(), expected));
+  CHECK(out.guards_untouched());
+}
+
+} // namespace
+
+TEST_SUITE("compiled device code, quantisation") {
+  TEST_CASE("row-wise copies: MXFP8, MXFP6, MXFP4, NVFP4") {
+    for (shape const s : {shape{9, 96}, shape{5, 100}, shape{3, 33}, shape{40, 1}}) {
+      auto const x = input(s.rows * s.cols, 5);
+      auto const b = narrowed<bf16>(x);
+      row_kernel<rows<floor8>>({"15quantize_kernel", "5floorE"}, floor8{}, to_nearest{}, x, s);
+      row_kernel<rows<rceil8>>({"15quantize_kernel", "5rceilE", "10to_nearestEf"}, rceil8{}, to_nearest{}, x, s);
+      row_kernel<rows<rceil8>>({"15quantize_kernel", "5rceilE", "4bf16E"}, rceil8{}, to_nearest{}, b, s);
+      row_kernel<rows<rceil_te4, e2m1x2, tiles_128x4>>({"15quantize_kernel", "8rceil_te"}, rceil_te4{}, to_nearest{}, x,
+                                                       s);
+      row_kernel<rows<even6>>({"15quantize_kernel", "4evenE"}, even6{}, to_nearest{}, b, s);
+      for (float amax : {3.0f, 0.0f, from_bits<float>(0x003fffffu)}) {
+        row_kernel<rows<te, e2m1x2, tiles_128x4>>({"15quantize_kernel", "2teE", "4bf16E"}, te{amax}, to_nearest{}, b,
+                                                  s);
+        row_kernel<rows<exact, e2m1x2>>({"15quantize_kernel", "5exactE"}, exact{amax}, to_nearest{}, x, s);
+      }
+      row_kernel<rows<te, e2m1x2>>({"15quantize_kernel", "2teE", "10stochastic"}, te{2.5f}, stochastic{77, 5}, x, s);
+      row_kernel<rows<over, e2m1x2>>({"15quantize_kernel", "four_over_six"}, over{2.5f}, to_nearest{}, x, s);
+    }
+  }
+
+  TEST_CASE("both copies through tiles, squares, groups") {
+    for (shape const s : {shape{64, 64}, shape{70, 100}, shape{3, 33}}) {
+      auto const x = input(s.rows * s.cols, 6);
+      auto const b = narrowed<bf16>(x);
+      for (unsigned block : {64u, 37u}) {
+        using mx_rows = rows<rceil8, e4m3, tiles_128x4>;
+        using mx_columns = columns<rceil8, e4m3, tiles_128x4>;
+        run({"21quantize_tiles_kernel", "Lb0E", "5rceilE"}, rceil8{}, to_nearest{}, b, s, 2, block,
+            room_of<mx_rows, rceil8>(s), room_of<mx_columns, rceil8>(s));
+        run({"21quantize_tiles_kernel", "Lb0E", "10stochastic"}, te{2.0f}, stochastic{1, 2}, x, s, 2, block,
+            room_of<rows<te, e2m1x2>, te>(s), room_of<transposed<te, e2m1x2>, te>(s));
+        run<true>({"21quantize_tiles_kernel", "Lb1E"}, te{2.0f}, to_nearest{}, x, s, 2, block,
+                  room_of<rows<te, e2m1x2>, te>(s), room_of<transposed<te, e2m1x2>, te>(s));
+      }
+    }
+    uint64_t const cols = 50, offsets[] = {0, 33, 33, 97, 100}, groups = 4;
+    auto const x = input(100 * cols, 7);
+    using a = rows<rceil8, e4m3, tiles_128x4>;
+    using b = columns<rceil8, e4m3, tiles_128x4>;
+    storage<a> want_a(100 * cols, grouped_scales_size<rceil8, a::along, tiles_128x4>(offsets, groups, cols), 0xcd),
+        got_a = want_a;
+    storage<b> want_b(100 * cols, grouped_scales_size<rceil8, b::along, tiles_128x4>(offsets, groups, cols), 0xcd),
+        got_b = want_b;
+    quantize_groups(host(), rceil8{}, x.data(), offsets, groups, cols, want_a.copy(), want_b.copy());
+    ptx::run(kernels().find({"27quantize_group_tiles_kernel"}), {3, 64, 1},
+             ptx::arguments()
+                 .add(rceil8{})
+                 .add(to_nearest{})
+                 .add(x.data())
+                 .add(&offsets[0])
+                 .add(groups)
+                 .add(cols)
+                 .add(got_a.copy())
+                 .add(got_b.copy()));
+    CHECK(got_a.values() == want_a.values());
+    CHECK(got_b.values() == want_b.values());
+  }
+
+  TEST_CASE("back") {
+    for (shape const s : {shape{9, 96}, shape{70, 33}, shape{5, 1}})
+      for (unsigned block : {64u, 7u}) {
+        auto const x = input(s.rows * s.cols, 8);
+        back<rows<rceil8>>({"17dequantize_kernel", "5rceilE"}, rceil8{}, x, s, block);
+        back<columns<te, e2m1x2>>({"17dequantize_kernel", "2teE"}, te{2.0f}, x, s, block);
+        back<transposed<te, e2m1x2>>({"28dequantize_transposed_kernel", "2teE"}, te{2.0f}, x, s, block);
+      }
+  }
+}

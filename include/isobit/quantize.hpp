@@ -6,6 +6,7 @@
 
 #include <isobit/algo/amax.hpp>
 #include <isobit/algo/hadamard.hpp>
+#include <isobit/algo/hadamard_host.hpp>
 #include <isobit/algo/load.hpp>
 #include <isobit/algo/nvfp4_four_over_six.hpp>
 #include <isobit/algo/quantize.hpp>

@@ -3,7 +3,7 @@
 //! Reads a trace: a file, or all .jsonl files of a folder, in any of the three layouts of docs/traces.md.
 #pragma once
 
-#include <isobit/trace/layouts.hpp>
+#include <isobit/trace/other_layouts.hpp>
 
 #include <cstdio>
 #include <filesystem>

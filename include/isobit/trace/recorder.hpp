@@ -4,70 +4,14 @@
 #pragma once
 
 #include <isobit/algo/digest_host.hpp>
-#include <isobit/trace/element.hpp>
+#include <isobit/trace/recorder_options.hpp>
 #include <isobit/trace/trace_file.hpp>
 #include <isobit/trace/write.hpp>
 
-#include <functional>
 #include <map>
 #include <tuple>
 
 namespace isobit::inline bits1::trace {
-
-//! A tensor without gaps. `data` may be a device's address where the digest is made there.
-struct tensor {
-  std::string name;
-  dtype type = dtype::bytes;
-  std::vector<uint64_t> shape;
-  void const* data = nullptr;
-
-  uint64_t count() const {
-    uint64_t n = 1;
-    for (uint64_t const e : shape)
-      if (__builtin_mul_overflow(n, e, &n)) throw invalid_argument("trace::tensor", "shape", "of fewer than 2^64 elements");
-    return n;
-  }
-  //! e2m1 elements lie two to a byte.
-  uint64_t bytes() const {
-    uint64_t const n = count(), bits = static_cast<uint64_t>(dtype_bits(type));
-    return n / 8 * bits + (n % 8 * bits + 7) / 8;
-  }
-};
-
-//! `tensor_of("x", x, {rows, cols})`.
-template <class T> tensor tensor_of(std::string name, T const* data, std::vector<uint64_t> shape) {
-  return {std::move(name), dtype_of<T>, std::move(shape), data};
-}
-
-//! What the caller's fence says about a buffer.
-enum class buffer_state { ready, uninitialised, in_flight };
-
-//! A buffer that must not be fingerprinted now. Nothing of the event is recorded.
-class not_ready : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
-
-struct recorder_options {
-  std::string folder; //!< made if it is not there
-  uint32_t rank = 0;
-  uint64_t flush_events = 256; //!< events kept before they are written
-  uint64_t slots = 1024;       //!< `digest_sum`s on the device, for `device_input` and `device_output`
-  //! Copies the first `count` slots of the device to `to`, sets them to zero, and returns when both is done. It must wait
-  //! for all kernels that add to them: cudaMemcpyAsync, cudaMemsetAsync, cudaStreamSynchronize.
-  std::function<void(digest_sum* to, uint64_t count)> transfer = {};
-  //! Asked before a tensor is read or a slot is given out; without it, every buffer is ready.
-  std::function<buffer_state(void const* data, uint64_t bytes)> fence = {};
-  //! Record a tensor that is not ready as "skipped_uninitialised" or "skipped_in_flight" instead of throwing `not_ready`.
-  bool mark_not_ready = false;
-  bool replace = false; //!< replace files of iterations that are there already; without it they are refused
-};
-
-//! How one tensor is recorded.
-struct tensor_options {
-  uint64_t chunk_bytes = 0; //!< a multiple of 16; 0: no chunk digests
-  bool keep = false;        //!< keep a copy of the bytes beside the trace (host tensors)
-};
 
 //! Records what one rank does. Not for several threads at once.
 //!
@@ -101,22 +45,23 @@ public:
     entry& order(std::string_view name) { return e().order = checked(name), *this; }
     entry& recipe(std::string_view name) { return e().recipe = checked(name), *this; }
     //! A tensor in the memory of the host: its digest is made now.
-    entry& input(tensor const& t, tensor_options o = {}) { return r_->host(t, o, false), *this; }
-    entry& output(tensor const& t, tensor_options o = {}) { return r_->host(t, o, true), *this; }
+    entry& input(tensor const& t, tensor_options o = {}) { return r_->host(e(), t, o, false), *this; }
+    entry& output(tensor const& t, tensor_options o = {}) { return r_->host(e(), t, o, true), *this; }
     //! A tensor whose sum the caller has made, over `t.bytes()` bytes.
-    entry& input_sum(tensor const& t, digest_sum sum) { return r_->summed(t, sum, false), *this; }
-    entry& output_sum(tensor const& t, digest_sum sum) { return r_->summed(t, sum, true), *this; }
+    entry& input_sum(tensor const& t, digest_sum sum) { return r_->summed(e(), t, sum, false), *this; }
+    entry& output_sum(tensor const& t, digest_sum sum) { return r_->summed(e(), t, sum, true), *this; }
     //! A tensor whose digest a kernel makes. Returns the number of the slot that the kernel must add the tensor's
     //! `digest_sum` to; with chunks, of the first of `digest_chunks(bytes, chunk_bytes)` slots, one for each chunk's sum.
     //! A flush fetches all slots; the number is good until then.
-    uint64_t device_input(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(t, chunk_bytes, false); }
-    uint64_t device_output(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(t, chunk_bytes, true); }
+    uint64_t device_input(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(e(), t, chunk_bytes, false); }
+    uint64_t device_output(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(e(), t, chunk_bytes, true); }
 
   private:
     friend class recorder;
-    explicit entry(recorder* r) : r_(r) {}
-    event& e() { return r_->open_event(); }
+    entry(recorder* r, uint64_t ticket) : r_(r), ticket_(ticket) {}
+    event& e() { return r_->open_event(ticket_); }
     recorder* r_;
+    uint64_t ticket_; // a later entry has another
   };
 
   //! Events from now on belong to this iteration; the file of the one before is flushed and closed.
@@ -144,7 +89,7 @@ public:
     e.sequence = sequence_++;
     events_.push_back(std::move(e));
     open_ = true;
-    return entry(this);
+    return entry(this, ++ticket_);
   }
 
   //! Fetches the staged digests in one transfer and writes all events in one write.
@@ -182,8 +127,8 @@ private:
     std::snprintf(name, sizeof name, "rank%05u_iter%06u", options_.rank, iteration_);
     return name;
   }
-  event& open_event() {
-    if (!open_) throw invalid_argument("trace::recorder", "an entry", "used before the next call to its recorder");
+  event& open_event(uint64_t ticket) {
+    if (!open_ || ticket != ticket_) throw invalid_argument("trace::recorder", "an entry", "used before the next call to its recorder");
     return events_.back();
   }
   // Takes back the event that is being put together.
@@ -216,19 +161,18 @@ private:
     s.text = flying ? "skipped_in_flight" : "skipped_uninitialised";
     return false;
   }
-  // Runs f(event); an exception takes the event back.
-  template <class F> auto with_open_event(F const& f) {
-    event& e = open_event();
+  // Runs f(); an exception takes the open event back.
+  template <class F> auto whole(F const& f) {
     try {
-      return f(e);
+      return f();
     } catch (...) {
       if (open_) drop();
       throw;
     }
   }
 
-  void host(tensor const& t, tensor_options o, bool output) {
-    with_open_event([&](event& e) {
+  void host(event& e, tensor const& t, tensor_options o, bool output) {
+    whole([&] {
       signature s = describe(t);
       uint64_t const n = t.bytes();
       isobit::detail::check_memory("trace::recorder", t.data, n);
@@ -252,16 +196,16 @@ private:
     });
   }
 
-  void summed(tensor const& t, digest_sum sum, bool output) {
-    with_open_event([&](event& e) {
+  void summed(event& e, tensor const& t, digest_sum sum, bool output) {
+    whole([&] {
       signature s = describe(t);
       set_digest(s, sum, t);
       (output ? e.outputs : e.inputs).push_back(std::move(s));
     });
   }
 
-  uint64_t device(tensor const& t, uint64_t chunk_bytes, bool output) {
-    return with_open_event([&](event& e) {
+  uint64_t device(event& e, tensor const& t, uint64_t chunk_bytes, bool output) {
+    return whole([&] {
       if (!options_.transfer) throw invalid_argument("trace::recorder", "transfer", "given, for tensors on a device");
       signature s = describe(t);
       uint64_t const n = t.bytes();
@@ -314,7 +258,7 @@ private:
   recorder_options options_;
   detail::trace_file file_;
   uint32_t iteration_ = 0, microbatch_ = 0;
-  uint64_t sequence_ = 0;
+  uint64_t sequence_ = 0, ticket_ = 0;
   bool open_ = false;
   std::vector<event> events_; // consecutive sequence numbers
   std::map<std::tuple<uint32_t, std::string, std::string, std::string>, uint32_t> occurrences_;

@@ -324,11 +324,13 @@ private:
       i.code = op::ret;
     } else if (name == "trap") {
       i.code = op::trap;
+    } else if (name == "bar" && take("warp")) {
+      if (!take("sync") || args.size() != 1) fail(line, "bar.warp", whole);
+      i.code = op::warp_bar;
+      i.src[0] = value(args[0], i.t, line);
     } else if (name == "bar" && take("sync")) {
       if (args.size() != 1 || args[0] != "0") fail(line, "barrier", whole);
       i.code = op::bar;
-    } else if (name == "bar" && take("warp")) {
-      fail(line, "bar.warp", whole);
     } else if (name == "membar" || name == "fence") {
       flags.clear();
       i.code = op::fence;

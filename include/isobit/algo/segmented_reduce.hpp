@@ -91,14 +91,10 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
     }
   }
 
-  // Node k of a segment that is longer than a unit, by the whole block; the last block to do one folds them all.
-  ISOBIT_HD void long_node(uint64_t s, uint64_t k) const {
-    uint64_t const n = layout.length(s), first = k << workspace.level, rest = n - first;
-    uint64_t const start = position_of(layout, s) >> workspace.level;
-    state const node =
-        fold(b, rest < unit_length() ? rest : unit_length(), shift(load, layout.first(s) + first), acc);
+  // `node` is node k of a segment that is longer than a unit; the last block to have one folds them all.
+  ISOBIT_HD void add_node(uint64_t s, uint64_t k, state const& node) const {
     state* const partials = workspace.partials;
-    uint64_t const nodes = ceil_shift(n, workspace.level);
+    uint64_t const start = position_of(layout, s) >> workspace.level, nodes = ceil_shift(layout.length(s), workspace.level);
     if (b.thread_rank() == 0) {
       partials[2 * (start + k) + (k == 0 ? 1 : 0)] = node;
       auto const last = static_cast<uint32_t>(nodes - 1);
@@ -114,65 +110,78 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
   }
 
   // Lists `s` for a larger group; false if the list is full.
-  template <int P> ISOBIT_HD bool put_off(tile<P> const& t, uint64_t s) const {
+  template <class Group> ISOBIT_HD bool put_off(Group const& g, uint64_t s) const {
     uint32_t place = 0;
-    if (t.thread_rank() == 0) {
+    if (g.thread_rank() == 0) {
       place = add_shared(&memory.listed, 1);
       if (place < memory.most_listed) memory.list[place] = s;
     }
-    return t.shuffle(place, 0) < memory.most_listed;
+    if constexpr (!stl::same_as<Group, thread>) place = g.shuffle(place, 0);
+    return place < memory.most_listed;
+  }
+  ISOBIT_HD uint32_t listed() const {
+    return memory.listed < memory.most_listed ? memory.listed : memory.most_listed;
   }
 
-  // Segments [s0, s1), a tile each in turn; what is long for a tile of P lanes is put off.
-  template <int P> ISOBIT_HD void short_segments(uint32_t worker, uint32_t workers, uint64_t s0, uint64_t s1) const {
-    constexpr uint64_t most = P == 32 ? 2048 : 64 * P;
-    tile<P> const t;
+  static constexpr uint64_t most_for_thread = 64, most_for_warp = 2048;
+
+  // Segments [s0, s1) a thread each in turn; longer ones are put off.
+  ISOBIT_HD void by_thread(uint32_t worker, uint32_t workers, uint64_t s0, uint64_t s1) const {
     for (uint64_t s = s0 + worker; s < s1; s += workers) {
       uint64_t const n = layout.length(s);
-      if (n > unit_length() || (n > most && put_off(t, s))) continue;
+      if (n > unit_length() || (n > most_for_thread && put_off(thread{}, s))) continue;
+      reduce_segment(thread{}, s, layout, load, store, acc);
+    }
+  }
+  // Segments [s0, s1), or those listed if s0 == s1, a warp each in turn; longer ones are put off, or left on the list.
+  ISOBIT_HD void by_warp(uint32_t worker, uint32_t workers, uint64_t s0, uint64_t s1) const {
+    bool const from_list = s0 == s1;
+    uint64_t const count = from_list ? listed() : s1 - s0;
+    tile<32> const t;
+    for (uint64_t i = worker; i < count; i += workers) {
+      uint64_t const s = from_list ? memory.list[i] : s0 + i, n = layout.length(s);
+      if (n > unit_length() || (n > most_for_warp && (from_list || put_off(t, s)))) continue;
       reduce_segment(t, s, layout, load, store, acc);
     }
   }
-
-  ISOBIT_HD void listed_segments() const {
-    uint32_t const rank = b.thread_rank(), warps = b.size() / 32;
-    uint32_t const count = memory.listed < memory.most_listed ? memory.listed : memory.most_listed;
-    constexpr uint64_t most = 2048; // for a warp
-    if (warps != 0 && rank / 32 < warps)
-      for (uint32_t i = rank / 32; i < count; i += warps)
-        if (layout.length(memory.list[i]) <= most)
-          reduce_segment(tile<32>{}, memory.list[i], layout, load, store, acc);
-    for (uint32_t i = 0; i < count; ++i)
-      if (warps == 0 || layout.length(memory.list[i]) > most)
-        reduce_segment(b, memory.list[i], layout, load, store, acc);
+  // What is left, by the block together: first a node of the segment that covers the start of unit u, if there is one,
+  // then what is listed and long, then node 0 of the last segment, if that is longer than a unit.
+  ISOBIT_HD void by_block(uint64_t u, uint64_t s0, uint64_t s1) const {
+    uint32_t const count = listed(), warps = b.size() / 32;
+#if defined(ISOBIT_ON_DEVICE)
+#pragma unroll 1
+#endif
+    for (uint32_t i = 0; i < count + 2; ++i) {
+      bool const covers = i == 0, begins = i == count + 1;
+      if ((covers && s0 == 0) || (begins && s0 == s1)) continue;
+      uint64_t const s = covers ? s0 - 1 : begins ? s1 - 1 : memory.list[i - 1], n = layout.length(s);
+      uint64_t const k = covers ? u - (position_of(layout, s) >> workspace.level) : 0;
+      bool const is_long = covers || begins;
+      if (is_long ? n <= unit_length() || k >= ceil_shift(n, workspace.level) : warps != 0 && n <= most_for_warp) continue;
+      uint64_t const first = k << workspace.level, rest = n - first;
+      state const node = fold(b, is_long && rest > unit_length() ? unit_length() : rest, shift(load, layout.first(s) + first), acc);
+      if (is_long)
+        add_node(s, k, node);
+      else if (b.thread_rank() == 0)
+        store_state(store, s, acc, node);
+    }
   }
 
   ISOBIT_HD void unit(uint64_t u) const {
-    uint32_t const rank = b.thread_rank(), threads = b.size() / 32 * 32;
+    uint32_t const rank = b.thread_rank(), warps = b.size() / 32;
     if (rank == 0) memory.listed = 0;
     uint64_t s[2];
     find(u << workspace.level, (u + 1) << workspace.level, s);
     b.sync();
-    if (s[0] > 0) { // the segment that covers the start of the unit may have a node that begins here
-      uint64_t const before = s[0] - 1, n = layout.length(before);
-      uint64_t const k = u - (position_of(layout, before) >> workspace.level);
-      if (n > unit_length() && k < ceil_shift(n, workspace.level)) long_node(before, k);
-    }
     uint64_t const count = s[1] - s[0];
-    if (count == 0) return;
-    if (threads == 0)
-      short_segments<1>(rank, b.size(), s[0], s[1]);
-    else if (rank < threads) {
-      if (count > unit_length() / 16)
-        short_segments<1>(rank, threads, s[0], s[1]);
-      else if (count > unit_length() / 256)
-        short_segments<8>(rank / 8, threads / 8, s[0], s[1]);
-      else
-        short_segments<32>(rank / 32, threads / 32, s[0], s[1]);
+    bool const many = warps == 0 || count > unit_length() / 32; // less than 32 elements each, or no warp
+    if (many) {
+      by_thread(rank, b.size(), s[0], s[1]);
+      b.sync();
     }
+    if (rank / 32 < warps && count != 0) by_warp(rank / 32, warps, many ? 0 : s[0], many ? 0 : s[1]);
     b.sync();
-    listed_segments();
-    if (layout.length(s[1] - 1) > unit_length()) long_node(s[1] - 1, 0);
+    by_block(u, s[0], s[1]);
     b.sync();
   }
 };
@@ -202,7 +211,7 @@ ISOBIT_HD void segmented_reduce(Group const& g, Layout const& layout, Load const
 
 //! The same by all blocks of a launch, with equal work for each from one segment of any length to millions of empty
 //! ones: a segment longer than a unit is shared by many blocks (the nodes of its own tree), shorter ones share a block, a
-//! warp, or 8 lanes of it. Any grid of blocks of at most N threads gives the same bits. All threads of all blocks pass
+//! warp, or have a thread each. Any grid of blocks of at most N threads gives the same bits. All threads of all blocks pass
 //! the same arguments.
 //! `memory`: shared; `workspace`: see there; it must be made for at least as many elements and segments.
 ISOBIT_CALLS_USER_CODE

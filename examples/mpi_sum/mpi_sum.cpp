@@ -7,6 +7,7 @@
 #include <isobit/fingerprint.hpp>
 #include <isobit/interop/exact_functors.hpp>
 #include <isobit/interop/mpi.hpp>
+#include <isobit/ranks.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -4,7 +4,9 @@
 //! Needs <mpi.h>; tested with Open MPI.
 #pragma once
 
-#include <isobit/ranks.hpp>
+#include <isobit/algo/ordered_sum.hpp>
+#include <isobit/algo/reduce_fragment.hpp>
+#include <isobit/order/rank_range.hpp>
 
 #if !defined(__CUDACC_RTC__)
 #include <mpi.h>

@@ -155,7 +155,7 @@ int compare_files(options const& o) {
   for (std::size_t i : {0u, 1u})
     if (!is_manifest(o.files[i])) sides[i] = load(o.files[i], o, chunk);
   auto const result = compare(sides[0], sides[1]);
-  for (auto const& d : result.differences) std::cout << "different: " << d << '\n';
+  for (auto const& d : result.differences) std::cout << "different: " << tensors::printable(d) << '\n';
   if (!result.differences.empty())
     std::cout << result.differences.size() << " tensors differ, " << result.equal << " are the same\n";
   else if (!o.quiet)
@@ -174,7 +174,7 @@ int main(int count, char** words) {
     }
     return o.files.size() == 1 ? write_manifest(o) : compare_files(o);
   } catch (std::exception const& e) {
-    std::cerr << "fingerprint_tensors: " << e.what() << '\n';
+    std::cerr << "fingerprint_tensors: " << tensors::printable(e.what()) << '\n';
     return 2;
   }
 }

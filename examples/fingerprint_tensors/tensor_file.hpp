@@ -29,6 +29,13 @@ struct file_error : std::runtime_error {
   file_error(std::string const& field, std::string const& what) : std::runtime_error(field + ": " + what) {}
 };
 
+//! `text` for a terminal: control characters, and what is not ASCII, become '?'.
+inline std::string printable(std::string text) {
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return text;
+}
+
 //! One tensor. `bytes` holds its elements in row order, without gaps.
 struct tensor {
   std::string name;

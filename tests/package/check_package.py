@@ -2,12 +2,12 @@
 """Gives isobit to a consumer's project (tests/package/consumer) in one of the ways that docs/packages.md names, builds
 it with warnings as errors, and runs it.
 
-  check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|cpm|vcpkg|controls
+  check_package.py find_package|add_subdirectory|fetch_content|fetch_content_installed|cpm|documented|vcpkg|controls
   check_package.py find_package|add_subdirectory --nvcc PATH    the same with a program that nvcc builds
   check_package.py find_package --cxx clang++                   the same by another compiler
   check_package.py conan --venv DIR                             conan comes from PyPI into DIR where none is in PATH
 
-`vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake). `controls`: requests that must be refused,
+`documented` configures a project with each block of CMake that docs/packages.md shows. `vcpkg` runs the port by a stand-in for vcpkg's functions (vcpkg_stub.cmake). `controls`: requests that must be refused,
 and faults of a consumer or a package that the checks must notice. Exit code 77: it could not run here, and why.
 """
 import argparse
@@ -94,6 +94,45 @@ def fetch_content_installed(work):
 
 def cpm(work):
     consume(work, "cpm", f"-DFETCHCONTENT_SOURCE_DIR_ISOBIT={REPOSITORY}", targets=["sum"])
+
+
+# What the documentation calls, where it cannot be had: CPM by the FetchContent calls that it makes.
+STAND_INS = """
+include(FetchContent)
+function(CPMAddPackage)
+  cmake_parse_arguments(arg "" "NAME;VERSION;GIT_REPOSITORY;GIT_TAG" "OPTIONS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_VERSION)
+    message(FATAL_ERROR "CPMAddPackage(${ARGN})")
+  endif()
+  foreach(option IN LISTS arg_OPTIONS)
+    string(REPLACE " " ";" option "${option}")
+    set(${option})
+  endforeach()
+  FetchContent_Declare(${arg_NAME} GIT_REPOSITORY ${arg_GIT_REPOSITORY} GIT_TAG v${arg_VERSION})
+  FetchContent_MakeAvailable(${arg_NAME})
+endfunction()
+"""
+
+
+def documented(work):
+    page = (REPOSITORY / "docs" / "packages.md").read_text()
+    blocks = re.findall(r"```cmake\n(.*?)```", page, re.S)
+    calls = ("find_package(", "FetchContent_Declare(", "CPMAddPackage(", "add_subdirectory(")
+    if len(blocks) != len(calls) or not all(c in b for b, c in zip(blocks, calls)):
+        raise Failed(f"docs/packages.md shows {len(blocks)} blocks of CMake; expected one each for {calls}")
+    prefix = install(work)
+    for call, block in zip(calls, blocks):
+        source = work / re.sub(r"\W", "", call)
+        (source / "third_party").mkdir(parents=True)
+        (source / "third_party" / "isobit").symlink_to(REPOSITORY)
+        for name in ("sum.cpp", "kernel.cpp", "row_sums.cuh"):
+            shutil.copy(HERE / "consumer" / name, source)
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(page LANGUAGES CXX)\nadd_executable(my_kernels sum.cpp)\n"
+            f"add_executable(my_tests kernel.cpp)\n{STAND_INS}\n{block}")
+        where = f"-DCMAKE_PREFIX_PATH={prefix}" if call == calls[0] else f"-DFETCHCONTENT_SOURCE_DIR_ISOBIT={REPOSITORY}"
+        run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", where)
+    print(f"{len(blocks)} blocks of docs/packages.md were configured")
 
 
 def run_port(work, repository):
@@ -255,7 +294,7 @@ def controls(work):
 def main():
     global args
     ways = {f.__name__: f for f in (find_package, add_subdirectory, fetch_content, fetch_content_installed, cpm,
-                                     vcpkg, conan, controls)}
+                                     documented, vcpkg, conan, controls)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("way", choices=ways)
     parser.add_argument("--nvcc")

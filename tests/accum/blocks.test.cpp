@@ -107,6 +107,14 @@ TEST_SUITE("long arrays") {
         CHECK(bits_equal(sum_of_squares<fused_product>(host(), n, a), dot<fused_product>(host(), n, la, la)));
         CHECK(bits_equal(sum_of_squares(host(), n, a), dot(host(), n, la, la)));
         CHECK(bits_equal(norm2<fused_product>(host(), n, a), norm2<fused_product>(host(), n, la)));
+        auto const narrowest = [&](auto recipe) { // the vectors that every processor has
+          using r = decltype(recipe);
+          using acc = typename r::template accumulator<T>;
+          auto const load = zip(a, b, typename r::multiply{});
+          return acc{}.finish(detail::fold_blocks<detail::isa_base>(load, 0, n, acc{}));
+        };
+        CHECK(bits_equal(dot(host(), n, a, b), narrowest(rounded_product{})));
+        CHECK(bits_equal(dot<fused_product>(host(), n, a, b), narrowest(fused_product{})));
         if (n < 3000) {
           typename exact_dot<T>::state s{};
           for (std::size_t i = 0; i < n; ++i) exact_dot<T>{}.deposit(s, a[i], b[i]);

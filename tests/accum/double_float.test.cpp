@@ -284,7 +284,7 @@ TEST_SUITE("double_float") {
           if (kind == 5) x[n - 1 - n / 3] = from_bits<T>(float_fields<T>::exponent);
           double_float<T> const acc;
           auto const expected = interpret<tree>(n, contiguous<T>{x.data()}, acc);
-          auto const got = detail::fold_blocks<Isa>(x.data(), n, acc);
+          auto const got = detail::fold_blocks<Isa>(contiguous<T>{x.data()}, 0, n, acc);
           CAPTURE(n);
           CAPTURE(kind);
           REQUIRE(bits_equal(canonical(got.high), canonical(expected.high)));

@@ -91,7 +91,7 @@ struct flush_to_zero {
 
 // The bits that one set of vector instructions gives; the dispatch would choose one by the processor.
 template <class Isa, class T, class Acc> auto with_isa(T const* x, std::uint64_t n, Acc const& acc) {
-  return isobit::with_default_environment([&] { return acc.finish(isobit::detail::fold_blocks<Isa>(x, n, acc)); });
+  return isobit::with_default_environment([&] { return acc.finish(isobit::detail::fold_blocks<Isa>(isobit::contiguous{x}, 0, n, acc)); });
 }
 
 template <class Isa> void check_isa() {

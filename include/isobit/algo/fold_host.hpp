@@ -47,7 +47,7 @@ ISOBIT_HD constexpr typename Acc::state fold_leaves(uint64_t first, uint64_t n, 
 }
 
 #if !defined(ISOBIT_ON_DEVICE)
-// Arrays and accumulators that host_sums.hpp runs on vectors.
+// Loads and accumulators that host_sums.hpp runs on vectors (algo/products.hpp adds products).
 template <class Load, class A> inline constexpr bool has_host_sums = false;
 template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<T>> = true;
 template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<T>> = true;
@@ -55,6 +55,17 @@ template <ieee_float T> inline constexpr bool has_host_sums<contiguous<T>, doubl
 template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, plain<float>> = true;
 template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, compensated<float>> = true;
 template <small_float T> inline constexpr bool has_host_sums<contiguous<T>, double_float<float>> = true;
+
+// The accumulator of sums that combines as `A` does.
+template <class A> struct host_nodes {
+  using type = A;
+};
+
+// What vectors read of a load, from element `i` on.
+template <class Load> struct host_leaves;
+template <class T> struct host_leaves<contiguous<T>> {
+  static leaf_array<T> from(contiguous<T> const& load, uint64_t i) { return {load.data + i}; }
+};
 
 // Appends to `out` the nodes `level` levels above in[0..n), where `leaf(i)` is the state of in[i]; the last is ragged.
 template <class Isa, class Array, class Out, class Leaf, class A>
@@ -85,38 +96,50 @@ inline void prefetch_kilobyte(stl::uintptr_t address) {
   for (stl::uintptr_t line = 0; line < 1024; line += 64) __builtin_prefetch(reinterpret_cast<void const*>(address + line));
 }
 
-// The tree over x[0..n), 1 <= n <= 2^block_level.
-template <class Isa, class T, class A> typename A::state fold_block(T const* x, uint64_t n, A const& acc) {
+template <class T> void prefetch(leaf_array<T> const& x, uint64_t i) {
+  prefetch_kilobyte(reinterpret_cast<stl::uintptr_t>(x.sum) + i * sizeof(T));
+}
+template <class T> void prefetch(product_array<T> const& p, uint64_t i) {
+  prefetch_kilobyte(reinterpret_cast<stl::uintptr_t>(p.x) + i * sizeof(T));
+  prefetch_kilobyte(reinterpret_cast<stl::uintptr_t>(p.y) + i * sizeof(T));
+}
+
+// The tree over load(first) ... load(first + n - 1), 1 <= n <= 2^block_level.
+template <class Isa, class Load, class A>
+typename A::state fold_block(Load const& load, uint64_t first, uint64_t n, A const& acc) {
   constexpr int level = Isa::level;
   constexpr uint64_t tile = uint64_t{1} << tile_level;
-  node_array<A, (tile >> level)> low;
-  node_array<A, (1u << (block_level - 2 * level))> high;
+  using sums = typename host_nodes<A>::type; // stateless, as the accumulators of has_host_sums are
+  node_array<sums, (tile >> level)> low;
+  node_array<sums, (1u << (block_level - 2 * level))> high;
   auto const in_low = [&](uint64_t i) { return low.get(i); };
   auto const in_high = [&](uint64_t i) { return high.get(i); };
-  for (uint64_t first = 0; first < n; first += tile) {
-    T const* const t = x + first;
-    auto const leaf = [&](uint64_t i) { return acc.lift(decode_element(t[i])); };
+  for (uint64_t done = 0; done < n; done += tile) {
+    auto const leaf = [&](uint64_t i) { return acc.lift(load(first + done + i)); };
+    auto const leaves = host_leaves<Load>::from(load, first + done);
     low.count = 0;
-    if constexpr (is_double_float<A>) low.has_scaled = false;
-    raise_levels<Isa>(leaf_array<T>{t}, n - first < tile ? n - first : tile, low, leaf, acc);
-    prefetch_kilobyte(reinterpret_cast<stl::uintptr_t>(t) + tile * sizeof(T));
-    raise_levels<Isa>(low, low.count, high, in_low, acc);
+    if constexpr (is_double_float<sums>) low.has_scaled = false;
+    raise_levels<Isa>(leaves, n - done < tile ? n - done : tile, low, leaf, sums{});
+    prefetch(leaves, tile);
+    raise_levels<Isa>(low, low.count, high, in_low, sums{});
   }
   while (high.count > 16) { // at most 512 nodes become at most 64, which fit into `low`
     low.count = 0;
-    raise_levels<Isa>(high, high.count, low, in_high, acc);
+    raise_levels<Isa>(high, high.count, low, in_high, sums{});
     high.count = 0; // high.has_scaled stays: it may say so in vain
     for (uint64_t i = 0; i < low.count; ++i) high.push(low.get(i));
   }
-  return fold_leaves(0, high.count, in_high, acc);
+  return fold_leaves(0, high.count, in_high, sums{});
 }
 
-template <class Isa, class T, class A> typename A::state fold_blocks(T const* x, uint64_t n, A const& acc) {
+// The tree over load(first) ... load(first + n - 1), n >= 1.
+template <class Isa, class Load, class A>
+typename A::state fold_blocks(Load const& load, uint64_t first, uint64_t n, A const& acc) {
   constexpr uint64_t block = uint64_t{1} << block_level;
-  if (n <= block) return fold_block<Isa>(x, n, acc);
+  if (n <= block) return fold_block<Isa>(load, first, n, acc);
   counter<typename A::state> pending;
   for (uint64_t i = 0; i < n; i += block)
-    pending.push(acc, fold_block<Isa>(x + i, n - i < block ? n - i : block, acc), block_level);
+    pending.push(acc, fold_block<Isa>(load, first + i, n - i < block ? n - i : block, acc), block_level);
   return pending.fold(acc);
 }
 #endif
@@ -136,9 +159,9 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
     if constexpr (has_host_sums<Load, A>) {
       if (n >= 64) {
 #if defined(ISOBIT_HAS_ISA_AVX2)
-        if (has_avx2()) return fold_blocks<isa_avx2>(load.data + first, n, acc);
+        if (has_avx2()) return fold_blocks<isa_avx2>(load, first, n, acc);
 #endif
-        return fold_blocks<isa_base>(load.data + first, n, acc);
+        return fold_blocks<isa_base>(load, first, n, acc);
       }
     }
 #endif
@@ -155,8 +178,9 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
 //! several threads at once when the executor has them. The caller (`reduce`) sets the floating-point environment of this
 //! thread; jobs set that of theirs.
 //!
-//! Arrays of floats of any format with `plain`, `compensated` or `double_float` run on vector registers: 256 bytes a step, even and odd
-//! lanes of neighbouring vectors combined, in blocks of 16384 elements. All else is called element by element.
+//! Arrays of floats of any format with `plain`, `compensated` or `double_float`, and their products, run on vector
+//! registers: 256 bytes a step, even and odd lanes of neighbouring vectors combined, in blocks of 32768 elements. All
+//! else is called element by element.
 template <class Executor, class Load, accumulator A>
 typename A::state fold(host<Executor> const& g, uint64_t n, Load const& load, A const& acc) {
   using state = typename A::state;

@@ -18,19 +18,24 @@ namespace isobit::inline bits1::detail {
 // ---- Arrays of leaves and of nodes; one array for each member of the state. ----
 
 template <class T> struct leaf_array {
-  static constexpr bool is_leaf = true, has_scaled = false;
+  static constexpr bool is_leaf = true, is_product = false, has_scaled = false;
   T const* sum;
+};
+// The leaves are products x[i] * y[i]: rounded, or for double_float with the rounding error as the second word.
+template <class T> struct product_array {
+  static constexpr bool is_leaf = false, is_product = true, has_scaled = false;
+  T const *x, *y;
 };
 template <class A, uint64_t Count> struct node_array;
 template <class T, uint64_t Count> struct node_array<plain<T>, Count> {
-  static constexpr bool is_leaf = false;
+  static constexpr bool is_leaf = false, is_product = false;
   T sum[Count];
   uint64_t count = 0; // how many there are
   T get(uint64_t i) const { return sum[i]; }
   void push(T s) { sum[count++] = s; }
 };
 template <class T, uint64_t Count> struct node_array<compensated<T>, Count> {
-  static constexpr bool is_leaf = false;
+  static constexpr bool is_leaf = false, is_product = false;
   T sum[Count], error[Count];
   uint64_t count = 0;
   compensated_state<T> get(uint64_t i) const { return {sum[i], error[i]}; }
@@ -38,7 +43,7 @@ template <class T, uint64_t Count> struct node_array<compensated<T>, Count> {
 };
 
 template <class T, uint64_t Count> struct node_array<double_float<T>, Count> {
-  static constexpr bool is_leaf = false;
+  static constexpr bool is_leaf = false, is_product = false;
   T sum[Count], error[Count]; // the two words
   uint64_t count = 0;
   bool has_scaled = false; // a node is kept scaled (`double_word`): vectors cannot read these

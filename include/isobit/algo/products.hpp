@@ -71,6 +71,34 @@ concept product_recipe = requires {
   typename R::template accumulator<float>;
 };
 
+#if !defined(ISOBIT_ON_DEVICE) && !defined(__CUDACC_RTC__)
+// Products of arrays on the host's vector registers (algo/fold_host.hpp).
+template <class T> struct host_nodes<sum_of_products<T>> {
+  using type = double_float<T>;
+};
+template <class Sum> struct host_nodes<root_of<Sum>> : host_nodes<Sum> {};
+
+template <class T, class F, class A>
+inline constexpr bool has_host_products = has_host_sums<contiguous<T>, typename host_nodes<A>::type> &&
+    ((stl::same_as<F, rounded_product::multiply> && stl::same_as<typename host_nodes<A>::type, plain<typename A::result>>) ||
+     (stl::same_as<F, fused_product::multiply> && is_double_float<typename host_nodes<A>::type>));
+template <class T, class F, class A>
+inline constexpr bool has_host_sums<zipped<contiguous<T>, contiguous<T>, F>, A> = has_host_products<T, F, A>;
+template <class T, class F, class A>
+inline constexpr bool has_host_sums<mapped<contiguous<T>, F>, A> = has_host_products<T, F, A>;
+
+template <class T, class F> struct host_leaves<zipped<contiguous<T>, contiguous<T>, F>> {
+  static product_array<T> from(zipped<contiguous<T>, contiguous<T>, F> const& load, uint64_t i) {
+    return {load.x.data + i, load.y.data + i};
+  }
+};
+template <class T, class F> struct host_leaves<mapped<contiguous<T>, F>> {
+  static product_array<T> from(mapped<contiguous<T>, F> const& load, uint64_t i) {
+    return {load.load.data + i, load.load.data + i};
+  }
+};
+#endif
+
 template <class Recipe> struct root_of_recipe {
   template <class T> using accumulator = root_of<typename Recipe::template accumulator<T>>;
 };

@@ -3,6 +3,7 @@
 #include "../golden/torch_hash.hpp"
 
 #include <doctest/doctest.h>
+#include <isobit/device/torch_hash_kernel.hpp>
 #include <isobit/fingerprint.hpp>
 #include <isobit/group/threads.hpp>
 #include <isobit/simt/launch.hpp>
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +48,18 @@ template <int N, class T> void block_kernel(T const* x, std::uint64_t n, std::ui
   auto const b = isobit::block(memory);
   out[b.thread_rank()] = torch_hash(b, x, n);
 }
+// [outer, reduced, inner] with every number of parts of a row, by the kernel of the launcher.
+template <class T> void check_kernel(T const* x, std::uint64_t outer, std::uint64_t reduced, std::uint64_t inner,
+                                     std::vector<std::uint64_t> const& want) {
+  for (std::uint64_t parts : {1u, 3u})
+    for (unsigned width : {32u, 50u}) {
+      std::vector<std::uint64_t> out(outer * inner);
+      auto const load = isobit::stored(x);
+      isobit::simt::launch({.grid = {2}, .block = {width}}, isobit::device::torch_hash_kernel<decltype(load), 64>, load,
+                           outer, reduced, inner, parts, out.data());
+      CHECK(out == want);
+    }
+}
 template <int P, class T> void tile_kernel(T const* x, std::uint64_t n, std::uint64_t* out) {
   out[isobit::machine::thread_rank()] = torch_hash(isobit::tile<P>{}, x, n);
 }
@@ -61,7 +76,11 @@ template <class T> void check_case(golden::torch_hash_case const& c) {
   CHECK(out.back() == ~0ull);
   out.pop_back();
   CHECK(out == c.hashes);
+  if (rank == 3 && c.dims == 1) check_kernel(x, 1, c.extents[0], c.extents[1] * c.extents[2], c.hashes);
+  if (rank == 3 && c.dims == 2) check_kernel(x, c.extents[0], c.extents[1], c.extents[2], c.hashes);
+  if (rank == 3 && c.dims == 4) check_kernel(x, c.extents[0] * c.extents[1], c.extents[2], 1, c.hashes);
   if (c.hashes.size() != 1 || count == 0) return;
+  check_kernel(x, 1, count, 1, c.hashes);
   // The whole tensor: every group.
   auto const want = c.hashes[0];
   CHECK(torch_hash(host(), x, count) == want);
@@ -122,6 +141,36 @@ TEST_CASE("torch_hash widens every 16-bit float to the double of the same value,
     float const f = isobit::from_bits<float>(b * 65521u);
     if (!isobit::is_nan(f)) REQUIRE(isobit::torch_lane(f) == isobit::to_bits(double(f)));
   }
+}
+
+TEST_CASE("the vectors of the host and the plain loop give the same exclusive or") {
+  auto const check = [](auto zero) {
+    using T = decltype(zero);
+    std::uint64_t z = 1;
+    for (int kind = 0; kind < 4; ++kind)
+      for (std::uint64_t n : {0u, 1u, 63u, 64u, 511u, 512u, 513u, 1024u, 5000u}) {
+        std::unique_ptr<T[]> const memory(new T[n + 1]);
+        std::span<T> const x(memory.get(), n);
+        for (T& v : x) {
+          z = z * 6364136223846793005u + 1442695040888963407u;
+          std::uint64_t bits = z >> 20;
+          // Any bits; mostly normal numbers; zeros of both signs among them; one special stretch.
+          if (kind > 0 && isobit::dtype_of<T> != isobit::dtype::boolean && z % 997 != 0)
+            bits = sizeof(T) == 4 ? 0x3f000000 | (bits & 0x80ffffff) : (0x3c00 | (bits & 0x83ff));
+          if (kind > 1 && z >> 60 == 0) bits &= ~0ull << (8 * sizeof(T) - 1);
+          if constexpr (isobit::dtype_of<T> == isobit::dtype::boolean) bits &= 1;
+          std::memcpy(static_cast<void*>(&v), &bits, sizeof(T));
+        }
+        std::uint64_t want = 0;
+        for (T const& v : x) want ^= isobit::torch_lane(v);
+        CHECK(torch_hash(host(), x.data(), n) == want);
+        std::vector<unsigned char> shifted(n * sizeof(T) + 1);
+        std::memcpy(shifted.data() + 1, x.data(), n * sizeof(T));
+        if constexpr (sizeof(T) == 1) CHECK(torch_hash(host(), reinterpret_cast<T*>(shifted.data() + 1), n) == want);
+      }
+  };
+  check(0.0), check(0.f), check(isobit::f16{}), check(isobit::bf16{}), check(true);
+  check(std::uint8_t{}), check(std::int8_t{}), check(std::int16_t{}), check(std::int32_t{}), check(std::int64_t{});
 }
 
 TEST_CASE("torch_hash of views, and its blind spots: the controls of the digest's own tests") {

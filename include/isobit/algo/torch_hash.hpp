@@ -5,7 +5,7 @@
 //! docs/fingerprint.md before relying on it.
 #pragma once
 
-#include <isobit/algo/element_source.hpp>
+#include <isobit/algo/torch_hash_host.hpp>
 #include <isobit/bits/integer.hpp>
 #include <isobit/error.hpp>
 #include <isobit/group/block.hpp>
@@ -128,6 +128,12 @@ ISOBIT_HD uint64_t torch_hash(Group const& g, T const* x, uint64_t count) {
 
 #if !defined(__CUDACC_RTC__)
 
+namespace detail {
+template <class T> uint64_t xor_of_array(T const* x, uint64_t count) {
+  return xor_of_array(x, count, [x](uint64_t first, uint64_t last) { return xor_of(stored(x), first, 1, last); });
+}
+} // namespace detail
+
 //! The same on a CPU; jobs of 2^18 elements for an executor. Throws `invalid_argument` (null).
 template <is_host Host, torch_hashable T> uint64_t torch_hash(Host const& h, T const* x, uint64_t count) {
   if (x == nullptr && count > 0) throw invalid_argument("torch_hash", "x", "non-null when there are elements");
@@ -135,7 +141,7 @@ template <is_host Host, torch_hashable T> uint64_t torch_hash(Host const& h, T c
   uint64_t total = 0;
   h.run(count / job + 1, [&](uint64_t j) {
     uint64_t const first = j * job, last = count - first < job ? count : first + job;
-    __atomic_fetch_xor(&total, detail::xor_of(stored(x), first, 1, last), __ATOMIC_RELAXED);
+    __atomic_fetch_xor(&total, detail::xor_of_array(x + first, last - first), __ATOMIC_RELAXED);
   });
   return total;
 }
@@ -181,7 +187,7 @@ void torch_hash(Host const&, T const* x, uint64_t const* extents, uint32_t rank,
   uint64_t at = 0;
   for (uint64_t first = 0; first < count; first += row) {
     if (row_step == 0)
-      out[at] ^= detail::xor_of(stored(x + first), 0, 1, row);
+      out[at] ^= detail::xor_of_array(x + first, row);
     else
       for (uint64_t i = 0; i < row; ++i) out[at + i] ^= torch_lane(x[first + i]);
     for (uint32_t d = rank < 2 ? 0 : rank - 1; d-- > 0;) {

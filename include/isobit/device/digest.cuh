@@ -7,6 +7,7 @@
 #include <isobit/algo/digest_host.hpp>
 #include <isobit/device/digest_kernel.hpp>
 #include <isobit/device/launch.cuh>
+#include <isobit/device/torch_hash_kernel.hpp>
 
 namespace isobit::inline bits1::device {
 
@@ -61,6 +62,27 @@ void digest_elements(cudaStream_t stream, Load const& load, uint64_t count, type
   unsigned const blocks = detail::digest_blocks(count, 8 * 1024);
   digest_elements_kernel<Form, Load><<<blocks, digest_block, 0, stream>>>(load, count, first_unit, sum);
   check_launch("device::digest_elements");
+}
+
+//! torch.hash_tensor over the middle of a tensor [outer, reduced, inner] without gaps, whose elements are
+//! `load(0) .. load(outer * reduced * inner - 1)`: `out` (device memory) has outer * inner entries. The whole tensor is
+//! [1, n, 1], one dimension is [product of those before, its extent, product of those after].
+//! One memset and one kernel in `stream`. The same errors as `digest_range`. Guarantee: as `torch_hash`.
+template <class Load>
+void torch_hash(cudaStream_t stream, Load const& load, uint64_t outer, uint64_t reduced, uint64_t inner, uint64_t* out) {
+  uint64_t outputs;
+  if (__builtin_mul_overflow(outer, inner, &outputs) || outputs >= uint64_t(1) << 61)
+    throw invalid_argument("device::torch_hash", "outer * inner", "below 2^61");
+  if (outputs == 0) return;
+  if (out == nullptr) throw invalid_argument("device::torch_hash", "out", "non-null when it has entries");
+  isobit::detail::check_array("device::torch_hash", "out", out, outputs);
+  cudaMemsetAsync(out, 0, outputs * sizeof *out, stream);
+  // Rows longer than 64 Ki elements are shared by blocks.
+  uint64_t const parts = inner == 1 && reduced > 65536 ? (reduced / 65536 < 4096 ? reduced / 65536 : 4096) : 1;
+  uint64_t const wanted = inner == 1 ? outer * parts : outputs / 256 + 1;
+  auto const blocks = static_cast<unsigned>(wanted < 8192 ? wanted : 8192);
+  torch_hash_kernel<Load><<<blocks, 256, 0, stream>>>(load, outer, reduced, inner, parts, out);
+  check_launch("device::torch_hash");
 }
 
 } // namespace isobit::inline bits1::device

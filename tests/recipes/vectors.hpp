@@ -186,12 +186,13 @@ void compare_and_control(std::vector<line> file, Differences const& differences,
       if (changes(file[i], k)) words.emplace_back(i, k);
   REQUIRE(!words.empty());
   for (size_t t = 0; t < tries; ++t) {
-    auto const [i, k] = words[word(99, t) % words.size()];
-    std::string& text = file[i][k];
+    auto const place = words[word(99, t) % words.size()];
+    std::string const kind = file[place.first][0];
+    std::string& text = file[place.first][place.second];
     char& digit = text[word(98, t) % text.size()];
     char const before = digit;
     digit = digit == '0' ? '1' : '0';
-    INFO("control: ", file[i][0], " ... ", text, " instead of ", before);
+    INFO("control: ", kind, " ... ", text, " instead of ", before);
     CHECK(differences(file) > 0);
     digit = before;
   }

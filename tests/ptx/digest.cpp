@@ -7,6 +7,7 @@
 #include <isobit/fingerprint.hpp>
 #include <isobit/testing/bits_equal.hpp>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -88,6 +89,22 @@ TEST_SUITE("compiled device code, fingerprints") {
     ptx::run(kernels().find({"digest_elements_kernel", "e2m1x2"}), {2, 96, 1},
              ptx::arguments().add(codes).add(codes.count()).add(std::uint64_t{0}).add(&sum));
     CHECK(bits_equal(sum, isobit::digest_elements_sum(host(), codes, codes.count())));
+  }
+  TEST_CASE("torch_hash: a whole tensor in parts, rows, columns") {
+    auto const x = some_bytes(4 * 1500);
+    auto const check = [&](auto const* elements, char const* name) {
+      for (auto const& [outer, reduced, inner, parts] :
+           {std::array<std::uint64_t, 4>{1, 1500, 1, 3}, {30, 50, 1, 1}, {3, 20, 25, 1}, {1, 10, 150, 1}}) {
+        std::vector<std::uint64_t> out(outer * inner), want(out.size());
+        std::uint64_t const extents[] = {outer, reduced, inner};
+        torch_hash(host(), elements, extents, 3, 2, want.data());
+        ptx::run(kernels().find({"torch_hash_kernel", name}), {2, 96, 1},
+                 ptx::arguments().add(elements).add(outer).add(reduced).add(inner).add(parts).add(out.data()));
+        CHECK(out == want);
+      }
+    };
+    check(reinterpret_cast<float const*>(x.data()), "stored_elementsIf");
+    check(reinterpret_cast<isobit::bf16 const*>(x.data()), "bf16");
   }
   TEST_CASE("the parts of an NVFP4 tensor") {
     auto const x = some_bytes(2000);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <isobit/device/digest_kernel.hpp>
+#include <isobit/device/torch_hash_kernel.hpp>
 #include <isobit/fingerprint.hpp>
 
 namespace isobit::inline bits1::device {
@@ -54,6 +55,13 @@ template __global__ void write_and_digest<digest_sum, false>(float4 const*, floa
 template __global__ void write_and_digest<digest_sum, true>(float4 const*, float4*, uint64_t, digest_sum*);
 template __global__ void write_and_digest<digest128_sum, false>(float4 const*, float4*, uint64_t, digest128_sum*);
 template __global__ void write_and_digest<digest128_sum, true>(float4 const*, float4*, uint64_t, digest128_sum*);
+
+using stored_floats = stored_elements<float>;
+template __global__ void torch_hash_kernel<stored_floats, 256>(stored_floats, uint64_t, uint64_t, uint64_t, uint64_t,
+                                                               uint64_t*);
+using stored_bf16 = stored_elements<bf16>;
+template __global__ void torch_hash_kernel<stored_bf16, 256>(stored_bf16, uint64_t, uint64_t, uint64_t, uint64_t,
+                                                             uint64_t*);
 
 // The parts of a quantised tensor by one block.
 __global__ void nvfp4_digest(e2m1x2 const* codes, e4m3 const* scales, float const* scale, quantized_digest<uint64_t>* out) {

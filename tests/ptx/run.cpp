@@ -302,6 +302,7 @@ private:
       break;
     case atomic::exch: v = x; break;
     case atomic::or_bits: v = old | x; break;
+    case atomic::xor_bits: v = old ^ x; break;
     case atomic::cas: v = old == x ? get(t, b, i.src[1]) : old; break;
     }
     std::memcpy(p, &v, static_cast<size_t>(i.t.bytes));

@@ -6,6 +6,7 @@
 #include <isobit/accum/concept.hpp>
 #include <isobit/accum/exact_state.hpp>
 #include <isobit/accum/factors.hpp>
+#include <isobit/arith/op.hpp>
 #if !defined(__CUDACC_RTC__)
 #include <isobit/accum/exact_bins.hpp>
 #endif
@@ -209,6 +210,22 @@ template <class T, class Result = typename detail::exact_value<T>::type> struct 
   ISOBIT_HD constexpr state combine(state const& left, state const& right) const { return left + right; }
   ISOBIT_HD constexpr result finish(state const& s) const { return detail::round_state<Result>(s); }
   ISOBIT_HD constexpr result empty() const { return finish(state{}); }
+
+#if !defined(__CUDACC_RTC__)
+  //! Deposits `load(first) .. load(first + n - 1)`; host only, for long runs. Products of floats are exact in double.
+  template <class Load>
+    requires(stl::same_as<T, float>)
+  void deposit_range(state& s, uint64_t first, uint64_t n, Load const& load) const {
+    if (n < detail::exact_bins<double>::worth_while) {
+      for (uint64_t i = 0; i < n; ++i) deposit(s, load(first + i));
+    } else {
+      detail::deposit_by_bins<double>(s, n, [&](uint64_t i) {
+        input const p = load(first + i);
+        return to_bits(mul(convert<double>(p.a), convert<double>(p.b)));
+      });
+    }
+  }
+#endif
 };
 
 } // namespace isobit::inline bits1

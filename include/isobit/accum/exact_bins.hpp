@@ -42,9 +42,10 @@ template <class T> struct exact_bins {
     }
   }
 
-  //! Empties all bins into `s`.
-  void flush(exact_state<exact_grid<T>>& s) {
+  //! Empties all bins into `s`, whose grid may be coarser than that of `T` if all numbers were on it.
+  template <class Grid> void flush(exact_state<Grid>& s) {
     constexpr uint32_t top = (1u << f::exponent_bits) - 1;
+    constexpr int below = Grid::lowest - exact_grid<T>::lowest;
     for (uint32_t k = 0; k < static_cast<uint32_t>(count); ++k) {
       slot& t = table[k];
       if (t.high == 0) continue;
@@ -65,8 +66,16 @@ template <class T> struct exact_bins {
         if constexpr (wide) {
           uint64_t const upper =
               sum + (ones << (f::mantissa_bits - 32)) + (t.low >> 32); // in units of 2^32; below 2^45
-          add_shifted<3>(s, e != 0 ? e - 1 : 0, (upper << 32) | static_cast<uint32_t>(t.low), upper >> 32, negative);
+          uint64_t low = (upper << 32) | static_cast<uint32_t>(t.low), high = upper >> 32;
+          int position = static_cast<int>(e != 0 ? e - 1 : 0) - below;
+          if (position < 0) { // at most by the mantissa's length; the bits that go are zero
+            low = (low >> -position) | (high << (64 + position));
+            high >>= -position;
+            position = 0;
+          }
+          add_shifted<3>(s, static_cast<uint32_t>(position), low, high, negative);
         } else {
+          static_assert(below == 0);
           add_shifted<2>(s, e != 0 ? e - 1 : 0, sum + (ones << f::mantissa_bits), 0, negative);
         }
       }
@@ -75,9 +84,9 @@ template <class T> struct exact_bins {
   }
 };
 
-//! Deposits code(0) .. code(n - 1). Neighbours go to different tables, so that equal exponents do not wait for each
+//! Deposits the numbers with the codes code(0) .. code(n - 1) of `T`. Neighbours go to different tables, so that equal exponents do not wait for each
 //! other. 16 KiB of stack for float, 128 KiB for double.
-template <class T, class Code> void deposit_by_bins(exact_state<exact_grid<T>>& s, uint64_t n, Code const& code) {
+template <class T, class Grid, class Code> void deposit_by_bins(exact_state<Grid>& s, uint64_t n, Code const& code) {
   constexpr int tables = exact_bins<T>::wide ? 2 : 4;
   exact_bins<T> bins[tables]{};
   for (uint64_t i = 0; i < n;) {

@@ -7,6 +7,8 @@
 #include <isobit/error.hpp>
 #include <isobit/group/threads.hpp>
 
+#include <limits>
+
 namespace {
 
 using namespace segment_test;
@@ -107,6 +109,26 @@ TEST_SUITE("segmented reduce") {
     check(plain<float>{});
     check(isobit::compensated<float>{});
     check(isobit::exact<float>{});
+  }
+
+  TEST_CASE("the host's runs of short segments of one length, and what breaks them") {
+    auto x = wild(3000);
+    x[100] = std::numeric_limits<float>::quiet_NaN(), x[201] = std::numeric_limits<float>::infinity(), x[205] = -x[201];
+    for (uint32_t i = 300; i < 340; ++i) x[i] = -0.0f;
+    for (uint32_t n = 1; n <= 18; ++n)
+      for (uint32_t count : {1u, 3u, 4u, 7u, 8u, 9u, 23u, 40u}) {
+        std::vector<uint32_t> offsets{3};
+        for (uint32_t s = 0; s < count; ++s) offsets.push_back(offsets.back() + (s == count - 2 && count > 20 ? n + 1 : n));
+        std::vector<float> tight(x.begin(), x.begin() + offsets.back()); // the end of the array is the end of the last segment
+        tight.shrink_to_fit();
+        std::vector<float> out(count + 1, 77.0f);
+        isobit::segmented_reduce(host(), tight.data(), tight.size(), offsets.data(), count, out.data());
+        CAPTURE(n);
+        CAPTURE(count);
+        for (uint32_t s = 0; s < count; ++s)
+          CHECK(bits_equal(out[s], by_definition(offsets[s + 1] - offsets[s], [&](uint64_t i) { return x[offsets[s] + i]; }, plain<float>{})));
+        CHECK(out[count] == 77.0f);
+      }
   }
 
   TEST_CASE("kernels equal the host: layouts, unit sizes, widths, grids, schedules") {

@@ -7,6 +7,7 @@
 #include <isobit/algo/reduce.hpp>
 #include <isobit/algo/scan_row.hpp>
 #include <isobit/algo/segments.hpp>
+#include <isobit/algo/short_segments.hpp>
 #include <isobit/arith/env.hpp>
 #include <isobit/error.hpp>
 
@@ -23,55 +24,20 @@ void check_segment_offsets(char const* function, Offset const* offsets, uint64_t
   if (offsets == nullptr) throw invalid_argument(function, "offsets", "non-null when segments > 0");
   if constexpr (stl::is_signed_v<Offset>)
     if (offsets[0] < 0) throw invalid_argument(function, "offsets[0]", "0 or more");
-  for (uint64_t s = 0; s < segments; ++s)
-    if (offsets[s + 1] < offsets[s])
-      throw invalid_argument(function, "offsets", "non-decreasing; it falls after entry", s, "(counted from 0)");
+  constexpr uint64_t stretch = 64; // without a branch for each
+  for (uint64_t first = 0; first < segments; first += stretch) {
+    uint64_t const last = segments - first < stretch ? segments : first + stretch;
+    uint32_t falls = 0;
+    for (uint64_t s = first; s < last; ++s) falls |= offsets[s + 1] < offsets[s] ? 1u : 0u;
+    for (uint64_t s = first; falls != 0; ++s)
+      if (offsets[s + 1] < offsets[s])
+        throw invalid_argument(function, "offsets", "non-decreasing; it falls after entry", s, "(counted from 0)");
+  }
   if (static_cast<uint64_t>(offsets[segments]) > n)
     throw invalid_argument(function, "offsets[segments]", "at most n, which is", n, "");
 }
 
-// The tree over leaf(0) ... leaf(N - 1), unrolled: the full nodes of N's binary digits.
-ISOBIT_CALLS_USER_CODE
-template <int N, class Leaf, class Acc>
-typename Acc::state unrolled_tree(uint64_t first, Leaf const& leaf, Acc const& acc) {
-  constexpr int level = highest_level(N), full = 1 << level;
-  if constexpr (full == N) {
-    return full_node<level>(first, leaf, acc);
-  } else {
-    auto const left = full_node<level>(first, leaf, acc);
-    return acc.combine(left, unrolled_tree<N - full>(first + full, leaf, acc));
-  }
-}
-
-// The same for 1 <= n <= 16: one jump.
-ISOBIT_CALLS_USER_CODE
-template <class Leaf, class Acc>
-typename Acc::state tree_of_few(uint64_t first, uint64_t n, Leaf const& leaf, Acc const& acc) {
-  switch (n) {
-#define ISOBIT_FEW(N)                                                                                                  \
-  case N:                                                                                                              \
-    return unrolled_tree<N>(first, leaf, acc);
-    ISOBIT_FEW(1)
-    ISOBIT_FEW(2)
-    ISOBIT_FEW(3)
-    ISOBIT_FEW(4)
-    ISOBIT_FEW(5)
-    ISOBIT_FEW(6)
-    ISOBIT_FEW(7)
-    ISOBIT_FEW(8)
-    ISOBIT_FEW(9)
-    ISOBIT_FEW(10)
-    ISOBIT_FEW(11)
-    ISOBIT_FEW(12)
-    ISOBIT_FEW(13)
-    ISOBIT_FEW(14)
-    ISOBIT_FEW(15)
-#undef ISOBIT_FEW
-  default:
-    return unrolled_tree<16>(first, leaf, acc);
-  }
-}
-
+#if !defined(ISOBIT_ON_DEVICE)
 // Segment `s` on this thread.
 ISOBIT_CALLS_USER_CODE
 template <class Layout, class Load, class Store, class Acc>
@@ -79,13 +45,32 @@ void reduce_segment_here(uint64_t s, Layout const& layout, Load const& load, Sto
   uint64_t const n = layout.length(s), first = layout.first(s);
   if (n == 0) {
     if constexpr (!requires { requires Store::skips_empty; }) store(s, acc.empty());
-  } else if (n <= 16 && !order_free_accumulator<Acc> && sizeof(typename Acc::state) <= 16) {
+  } else if (n < 64 && !order_free_accumulator<Acc> && sizeof(typename Acc::state) <= 16) {
     auto const leaf = [&](uint64_t i) { return acc.lift(load(i)); };
-    store(s, acc.finish(tree_of_few(first, n, leaf, acc)));
+    store(s, acc.finish(tree_of_some(first, n, leaf, acc)));
   } else {
     store(s, acc.finish(fold_range(uint64_t{0}, n, shift(load, first), acc)));
   }
 }
+
+// Segments [s, end) on this thread.
+template <class Layout, class Load, class Store, class Acc>
+void reduce_segments_here(uint64_t s, uint64_t end, uint64_t longest, Layout const& layout, Load const& load,
+                          Store const& store, Acc const& acc) {
+  while (s < end) {
+    if constexpr (stl::same_as<Load, contiguous<float>> && stl::same_as<Store, results<float>> &&
+                  stl::same_as<Acc, plain<float>>) {
+      s = sum_alike(s, end, layout, load.data, store.data);
+      if (s == end) return;
+    }
+    if (layout.length(s) <= longest) reduce_segment_here(s, layout, load, store, acc);
+    ++s;
+  }
+}
+#else
+template <class Layout, class Load, class Store, class Acc>
+void reduce_segments_here(uint64_t, uint64_t, uint64_t, Layout const&, Load const&, Store const&, Acc const&);
+#endif
 
 // All segments: an executor gets jobs of 256 segments; those of more than 2^20 elements are reduced one after the other,
 // each by all jobs.
@@ -95,7 +80,7 @@ void reduce_segments(host<Executor> const& h, Layout const& layout, Load const& 
   uint64_t const segments = layout.segments();
   if constexpr (stl::same_as<Executor, inline_executor>) {
     with_default_environment([&] {
-      for (uint64_t s = 0; s < segments; ++s) reduce_segment_here(s, layout, load, store, acc);
+      reduce_segments_here(0, segments, ~uint64_t{0}, layout, load, store, acc);
       return 0;
     });
   } else {
@@ -104,8 +89,7 @@ void reduce_segments(host<Executor> const& h, Layout const& layout, Load const& 
     h.run((segments - 1) / batch + 1, [&](uint64_t job) {
       uint64_t const end = (job + 1) * batch < segments ? (job + 1) * batch : segments;
       with_default_environment([&] {
-        for (uint64_t s = job * batch; s < end; ++s)
-          if (layout.length(s) <= longest) reduce_segment_here(s, layout, load, store, acc);
+        reduce_segments_here(job * batch, end, longest, layout, load, store, acc);
         return 0;
       });
     });

@@ -15,7 +15,7 @@
 namespace isobit::inline bits1 {
 
 //! Adds units to a sum, wherever they lie: what a kernel calls for the values that it reads or writes.
-//! Cost: about 65 integer instructions for 16 bytes on a GPU, and about 25 less where a thread's units always have the
+//! Cost: about 90 integer instructions for 16 bytes on a GPU, and about 30 fewer where a thread's units always have the
 //! same place, because it strides by a multiple of 128 units: `keys` once, then `add` with them. Twice that for 128 bits.
 template <class Sum> class basic_digest_accumulator {
 public:

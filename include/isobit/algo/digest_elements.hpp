@@ -67,7 +67,7 @@ ISOBIT_HD typename Form::sum share_of_elements(Load const& load, uint64_t count,
 //! returns `float`, `bf16`, `e2m1`, ...), by all members of a thread, tile or block; every member receives it. It equals
 //! the sum over memory in which these elements lie one after the other, two 4-bit codes a byte. The elements begin with
 //! unit `first_unit` of the tensor, that is with element first_unit * 128 / dtype_bits.
-//! Level: run-to-run, geometry, target, partition. Cost: a call of `load` an element and about 65 instructions a unit.
+//! Level: run-to-run, geometry, target, partition. Cost: a call of `load` an element and about 90 instructions a unit.
 ISOBIT_CALLS_USER_CODE
 template <digest_form Form = digest64, class Group, class Load>
   requires requires(Group const g) { g.thread_rank(); }

@@ -10,20 +10,6 @@ struct result {
   std::vector<float> back;       // what they mean
 };
 
-// One block by the recipe's own functions, in plain loops: that quantize_block and the hosts' fast paths have their bits is
-// tested in tests/algo. random(i): nothing, or 32 bits for element i.
-template <class Recipe, class... Random>
-auto by_functions(Recipe const& recipe, std::vector<float> const& x, std::vector<typename Recipe::element>& codes,
-                  Random const&... random) {
-  uint32_t constexpr n = Recipe::block_size;
-  float values[n];
-  std::copy_n(x.begin(), n, values);
-  auto const s = detail::block_scale(thread{}, recipe, values);
-  auto const encoder = detail::encoder_of(recipe, s);
-  for (uint32_t i = 0; i < n; ++i) codes.push_back(encoder(values[i], random(i)...));
-  return s;
-}
-
 template <class Recipe> void add_block(result& out, Recipe const& recipe, std::vector<typename Recipe::element> const& codes,
                                        typename Recipe::scale s) {
   out.bytes.push_back(s.bits);

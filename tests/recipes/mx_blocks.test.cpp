@@ -55,14 +55,13 @@ template <class Deviating, class Recipe> both digests(std::vector<float> const& 
   digest theirs, mine;
   both out;
   for (size_t b = 0; b < x.size(); b += 32) {
-    typename Recipe::element a[32], c[32];
-    float values[32];
-    std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(b), 32, values);
-    e8m0 const s = quantize_block(thread{}, Deviating{}, values, a), t = quantize_block(thread{}, Recipe{}, values, c);
+    std::vector<typename Recipe::element> a, c;
+    std::vector<float> const values(x.begin() + static_cast<std::ptrdiff_t>(b), x.begin() + static_cast<std::ptrdiff_t>(b) + 32);
+    e8m0 const s = by_functions(Deviating{}, values, a), t = by_functions(Recipe{}, values, c);
     theirs.add(s.bits);
     mine.add(t.bits);
     bool differs = s != t;
-    for (int i = 0; i < 32; ++i) {
+    for (size_t i = 0; i < 32; ++i) {
       theirs.add(a[i].bits);
       mine.add(c[i].bits);
       differs = differs || a[i] != c[i];
@@ -107,12 +106,8 @@ template <small_float E, class Rule> struct comparison {
 
   // Whether the block's scale is `scale` and its codes begin with `codes`.
   static bool is_block(std::vector<float> const& x, std::string const& scale, std::string const& codes, bool mine) {
-    std::vector<E> got(32);
-    float values[32];
-    std::copy_n(x.begin(), 32, values);
-    E c[32];
-    e8m0 const s = mine ? quantize_block(thread{}, recipe{}, values, c) : quantize_block(thread{}, deviating{}, values, c);
-    std::copy_n(c, 32, got.begin());
+    std::vector<E> got;
+    e8m0 const s = mine ? by_functions(recipe{}, x, got) : by_functions(deviating{}, x, got);
     return hex(s.bits, 2) == scale && hex_of(got).substr(0, codes.size()) == codes;
   }
 

@@ -175,6 +175,20 @@ inline std::vector<float> floats(std::string const& s) {
   return out;
 }
 
+// One block by the recipe's own functions, in plain loops: that quantize_block and the hosts' fast paths have their bits is
+// tested in tests/algo. random(i): nothing, or 32 bits for element i.
+template <class Recipe, class... Random>
+auto by_functions(Recipe const& recipe, std::vector<float> const& x, std::vector<typename Recipe::element>& codes,
+                  Random const&... random) {
+  uint32_t constexpr n = Recipe::block_size;
+  float values[n];
+  std::copy_n(x.begin(), n, values);
+  auto const s = detail::block_scale(thread{}, recipe, values);
+  auto const encoder = detail::encoder_of(recipe, s);
+  for (uint32_t i = 0; i < n; ++i) codes.push_back(encoder(values[i], random(i)...));
+  return s;
+}
+
 // The control of every comparison: `differences(file)` must be 0, and above 0 for the file with one digit changed, for each
 // of about `tries` digits of the words `changes` selects.
 template <class Differences, class Selects>

@@ -48,6 +48,13 @@ class CheckLayers(unittest.TestCase):
         self.fails({"accum/a.hpp": HEAD, "format/f.hpp": HEAD + "#include <isobit/accum/a.hpp>\n"},
                    "format must not include accum")
 
+    def test_trace_is_above_algo_and_beside_the_simulator(self):
+        right = {"trace/log.hpp": HEAD + "#include <isobit/algo/reduce.hpp>\n", "trace.hpp": HEAD + "#include <isobit/trace/log.hpp>\n"}
+        code, out = run(right)
+        self.assertEqual(code, 0, out)
+        self.fails({"trace/log.hpp": HEAD + "#include <isobit/simt/a.hpp>\n"}, "trace must not include simt")
+        self.fails({"trace/log.hpp": HEAD + "#include <isobit/testing/gate.hpp>\n"}, "trace must not include testing")
+
     def test_job_is_above_the_layers(self):
         self.fails({"device/d.hpp": HEAD + "#include <isobit/reduce.hpp>\n"}, "device must not include jobs")
 

@@ -30,6 +30,7 @@ template <int MaxK> struct combine_plan {
   float weight[MaxK];
   uint32_t absorbed[MaxK]; //!< bit a: the node that begins with present row a becomes the left operand after this row
   int count;
+  bool weighted; //!< false: rows are summed as they are
 };
 
 namespace detail {
@@ -63,6 +64,7 @@ ISOBIT_HD void make_plan(combine_map<Index, Expert> const& map, uint64_t t, comb
     plan.weight[i] = map.weights == nullptr ? 1.0f : map.weights[at];
   }
   plan.count = count;
+  plan.weighted = map.weights != nullptr;
   // A node waits until its right neighbour is complete: until the next boundary is at a higher level than its own.
   uint32_t waiting = 0; // first rows of the waiting nodes, as bits
   for (int i = 0; i < count; ++i) {
@@ -216,6 +218,16 @@ template <class Out, class Acc> ISOBIT_HD constexpr bool can_combine() {
 }
 
 } // namespace detail
+
+//! Column `c` of a plan's token: what `gather_combine` would store, as the accumulator's result. For kernels that go on with
+//! it. All threads that take columns of one token use its one plan; a plan without rows gives `acc.empty()`.
+template <int MaxK, class Load, class Acc = plain<float>>
+ISOBIT_HD typename Acc::result combine_column(combine_plan<MaxK> const& plan, Load const& load, uint64_t c,
+                                              Acc const& acc = {}) {
+  typename Acc::result r;
+  detail::combine_columns<1>(plan, plan.weighted, load, c, acc, &r);
+  return r;
+}
 
 //! Shared memory of a block for `gather_combine`: the plans of a few tokens.
 template <int MaxK> struct combine_storage {

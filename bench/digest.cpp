@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Digests of memory on one CPU thread: isobit (64 and 128 bits, by value, torch_hash) beside a read of the same bytes, an
-// exclusive or of their words, and XXH3 where libxxhash is installed.
+// Digests of memory on one CPU thread: isobit (64 and 128 bits, by value, torch_hash) beside a read of the same bytes,
+// an exclusive or of their words, and XXH3 where libxxhash is installed.
 // In each round every contestant passes over the same bytes, one after the other; its time is this thread's CPU time.
 // Counters: GB/s (10^9 bytes) of each contestant from the rounds' medians; `ratio_to_read` and `ratio_to_xxh3` are the
 // medians of the rounds' ratios of isobit's speed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tables for docs/fingerprint.md: which changes fingerprints miss, and what one flipped bit does to them; isobit with 64
-// and 128 bits beside an exclusive or of the elements and torch_hash, on the same trials.
+// Tables for docs/fingerprint.md: which changes fingerprints miss, and what one flipped bit does to them; isobit with
+// 64 and 128 bits beside an exclusive or of the elements and torch_hash, on the same trials.
 //
 //   bench_fingerprint_quality [TRIALS]      (default 10000000 of each change)
 #include "../tests/fingerprint/trials.hpp"
@@ -44,13 +44,15 @@ int main(int count, char** words) {
     std::fputs("usage: bench_fingerprint_quality [TRIALS]\n", stderr);
     return 2;
   }
-  std::puts("| elements | change | trials | missed, isobit 64 | missed, isobit 128 | missed, exclusive or | missed, torch_hash |");
+  std::puts("| elements | change | trials | missed, isobit 64 | missed, isobit 128 | missed, exclusive or | missed, "
+            "torch_hash |");
   std::puts("|---|---|---|---|---|---|---|");
   rows<isobit::bf16>("bf16", n);
   rows<float>("f32", n);
   rows<isobit::e4m3>("e4m3", n);
   std::printf("\nOne random bit of 64 floats flips, %llu times:\n\n", static_cast<unsigned long long>(n));
-  std::puts("| 64 output bits | flipped on average (ideal 32) | worst bit: distance of P(flip) from 1/2 | worst pair: correlation |");
+  std::puts("| 64 output bits | flipped on average (ideal 32) | worst bit: distance of P(flip) from 1/2 | worst pair: "
+            "correlation |");
   std::puts("|---|---|---|---|");
   auto const a = trials::flip_bits(n, 10);
   row("isobit 64, low half of 128", a.low);

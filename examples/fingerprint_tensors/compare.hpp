@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Compares the fingerprints of two files, or of a file and a manifest, tensor by tensor; where the bytes of both are at
-//! hand, finds the first element that differs and confirms what counts as equal byte by byte.
+//! Compares the fingerprints of two files, or of a file and a manifest, tensor by tensor; where the bytes of both are
+//! at hand, finds the first element that differs and confirms what counts as equal byte by byte.
 #pragma once
 
 #include "manifest.hpp"
@@ -18,7 +18,8 @@ struct side {
 
   tensor const* find(std::string const& name) const {
     if (!file) return nullptr;
-    auto const t = std::find_if(file->tensors.begin(), file->tensors.end(), [&](auto const& x) { return x.name == name; });
+    auto const t =
+        std::find_if(file->tensors.begin(), file->tensors.end(), [&](auto const& x) { return x.name == name; });
     return t == file->tensors.end() ? nullptr : &*t;
   }
 };
@@ -45,7 +46,8 @@ inline std::string first_different_element(tensor const& a, tensor const& b, std
   int const bits = isobit::dtype_bits(a.type);
   auto const read = [&](std::span<std::byte const> x, std::uint64_t element) {
     std::uint64_t v = 0;
-    if (bits >= 8) std::memcpy(&v, x.data() + element * static_cast<std::uint64_t>(bits) / 8, static_cast<std::size_t>(bits) / 8);
+    if (bits >= 8)
+      std::memcpy(&v, x.data() + element * static_cast<std::uint64_t>(bits) / 8, static_cast<std::size_t>(bits) / 8);
     else v = std::to_integer<std::uint64_t>(x[element / 2] >> (element % 2 == 0 ? 0 : 4)) & 15;
     return v;
   };
@@ -65,8 +67,9 @@ inline std::string different_chunks(fingerprint const& a, fingerprint const& b, 
   for (std::size_t c = a.chunks.size(); c-- > 0;)
     if (a.chunks[c] != b.chunks[c]) ++count, first = c;
   if (count == 0) return "its digest differs, none of its chunks does: one of the files was damaged";
-  std::string text = std::to_string(count) + " of " + std::to_string(a.chunks.size()) + " chunks differ; the first is chunk " +
-                     std::to_string(first) + ", bytes " + std::to_string(first * chunk_bytes) + " to " +
+  std::string text = std::to_string(count) + " of " + std::to_string(a.chunks.size()) +
+                     " chunks differ; the first is chunk " + std::to_string(first) + ", bytes " +
+                     std::to_string(first * chunk_bytes) + " to " +
                      std::to_string(std::min(a.bytes, (first + 1) * chunk_bytes) - 1);
   if (ta != nullptr && tb != nullptr) text += "; first " + first_different_element(*ta, *tb, first * chunk_bytes);
   return text;
@@ -95,7 +98,8 @@ inline comparison compare(side const& a, side const& b) {
     else if (!(fa.digest == fb.digest))
       differs(same_chunks ? different_chunks(fa, fb, a.prints.chunk_bytes, ta, tb)
                           : std::string("its digest differs (chunks of other sizes say no more)"));
-    else if (ta != nullptr && tb != nullptr && !std::equal(ta->bytes.begin(), ta->bytes.end(), tb->bytes.begin(), tb->bytes.end()))
+    else if (ta != nullptr && tb != nullptr &&
+             !std::equal(ta->bytes.begin(), ta->bytes.end(), tb->bytes.begin(), tb->bytes.end()))
       differs("equal digests, but " + first_different_element(*ta, *tb, 0));
     else
       ++result.equal;

@@ -159,7 +159,8 @@ int compare_files(options const& o) {
   if (!result.differences.empty())
     std::cout << result.differences.size() << " tensors differ, " << result.equal << " are the same\n";
   else if (!o.quiet)
-    std::cout << "the same: " << result.equal << " tensors" << (result.by_bytes ? ", byte by byte" : ", by their digests") << '\n';
+    std::cout << "the same: " << result.equal << " tensors"
+              << (result.by_bytes ? ", byte by byte" : ", by their digests") << '\n';
   return result.differences.empty() ? 0 : 1;
 }
 

@@ -57,7 +57,8 @@ inline manifest fingerprints(std::vector<tensor> const& all, std::uint64_t chunk
     auto const [t, c] = jobs[j];
     std::uint64_t const first = c * chunk_bytes;
     auto const length = std::min<std::uint64_t>(chunk_bytes, all[t].bytes.size() - first);
-    sums[t][c] = isobit::digest_range<isobit::digest128>(isobit::host(), all[t].bytes.data() + first, length, first / 16);
+    sums[t][c] =
+        isobit::digest_range<isobit::digest128>(isobit::host(), all[t].bytes.data() + first, length, first / 16);
     progress(done.fetch_add(length) + length, total);
   });
 
@@ -96,7 +97,8 @@ inline std::string to_json(manifest const& m) {
   for (auto const& [name, f] : m.tensors) {
     nlohmann::ordered_json chunks = nlohmann::ordered_json::array();
     for (auto const c : f.chunks) chunks.push_back(hex(c));
-    list[name] = {{"dtype", f.type}, {"shape", f.shape}, {"bytes", f.bytes}, {"digest", hex(f.digest)}, {"chunks", chunks}};
+    list[name] = {
+        {"dtype", f.type}, {"shape", f.shape}, {"bytes", f.bytes}, {"digest", hex(f.digest)}, {"chunks", chunks}};
   }
   return out.dump(1) + "\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Reads the header of a NumPy .npy file (versions 1.0, 2.0, 3.0) that lies in memory. It returns one tensor, or throws a
-//! file_error that names the field. Little-endian numbers and booleans; an array that was stored column by column is
+//! Reads the header of a NumPy .npy file (versions 1.0, 2.0, 3.0) that lies in memory. It returns one tensor, or throws
+//! a file_error that names the field. Little-endian numbers and booleans; an array that was stored column by column is
 //! copied into row order.
 //! Format: numpy.lib.format: "\x93NUMPY", two version bytes, the header's length, a Python dictionary, the elements.
 #pragma once
@@ -24,7 +24,8 @@ public:
 
 private:
   explicit npy_reader(std::span<std::byte const> file) {
-    if (file.size() < 10) throw file_error("header length", "truncated: the file has only " + std::to_string(file.size()) + " bytes");
+    if (file.size() < 10)
+      throw file_error("header length", "truncated: the file has only " + std::to_string(file.size()) + " bytes");
     int const major = std::to_integer<int>(file[6]), minor = std::to_integer<int>(file[7]);
     if (major < 1 || major > 3 || minor != 0)
       throw file_error("version", std::to_string(major) + "." + std::to_string(minor) + " is not known");
@@ -44,7 +45,8 @@ private:
     auto const size = size_in_bytes(*type_, *shape_);
     if (!size) throw file_error("shape", "has 2^61 bytes or more");
     if (*size > data_.size())
-      throw file_error("shape", "needs " + std::to_string(*size) + " bytes, but only " + std::to_string(data_.size()) + " follow");
+      throw file_error("shape", "needs " + std::to_string(*size) + " bytes, but only " + std::to_string(data_.size()) +
+                                    " follow");
     if (*size < data_.size())
       throw file_error("data", std::to_string(data_.size() - *size) + " bytes after the array belong to none");
     tensor t{"array", *type_, *shape_, data_};
@@ -89,8 +91,9 @@ private:
       else if (key == "shape" && !shape_)
         shape_ = tuple();
       else
-        throw file_error("header", "has the key '" + key + "' " +
-                                       (key == "descr" || key == "fortran_order" || key == "shape" ? "twice" : "that is not known"));
+        throw file_error(
+            "header", "has the key '" + key + "' " +
+                          (key == "descr" || key == "fortran_order" || key == "shape" ? "twice" : "that is not known"));
       if (!take(',') && !peek('}')) throw file_error(key, "is not followed by ',' or '}'");
     }
     skip_blanks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Reads the header of a safetensors file that lies in memory. Whatever the bytes are, it returns tensors that lie wholly
-//! within them and cover the data without gap or overlap, or throws a file_error that names the field.
+//! Reads the header of a safetensors file that lies in memory. Whatever the bytes are, it returns tensors that lie
+//! wholly within them and cover the data without gap or overlap, or throws a file_error that names the field.
 //! Format: 8 bytes little-endian header length, a JSON header, then the tensors' data.
 #pragma once
 
@@ -25,7 +25,8 @@ private:
   static constexpr std::uint64_t longest_header = 100'000'000; // the format's own limit
 
   explicit safetensors_reader(std::span<std::byte const> file) {
-    if (file.size() < 8) throw file_error("header length", "truncated: the file has only " + std::to_string(file.size()) + " bytes");
+    if (file.size() < 8)
+      throw file_error("header length", "truncated: the file has only " + std::to_string(file.size()) + " bytes");
     std::uint64_t length = 0;
     std::memcpy(&length, file.data(), 8);
     if (length > longest_header)

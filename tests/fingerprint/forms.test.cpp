@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 128-bit digests, digests by value, views, packed codes and index maps: the same logical content has the same digest in
-// every layout and by every worker, and other content has another one.
+// 128-bit digests, digests by value, views, packed codes and index maps: the same logical content has the same digest
+// in every layout and by every worker, and other content has another one.
 #include "../everyone.hpp"
 #include "../golden/digest.hpp"
 
@@ -372,7 +372,8 @@ TEST_CASE("elements of every type at every alignment and length, by callables to
       };
       CHECK(digest_elements(host(), load, {n}) == want);
       CHECK(digest_elements(isobit::thread{}, load, &n, 1) == want);
-      CHECK(digest_elements(host(), isobit::indexed(load, [n](std::uint64_t i) { return n - 1 - (n - 1 - i); }), {n}) == want);
+      CHECK(digest_elements(host(), isobit::indexed(load, [n](std::uint64_t i) { return n - 1 - (n - 1 - i); }), {n}) ==
+            want);
     }
   };
   check(0.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// No small change is missed: moves by one unit in the last place, swaps, rotations, pairs, flips, moves among zeros. With
-// ISOBIT_EXHAUSTIVE set, ten million trials of each.
+// No small change is missed: moves by one unit in the last place, swaps, rotations, pairs, flips, moves among zeros.
+// With ISOBIT_EXHAUSTIVE set, ten million trials of each.
 #include "trials.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Digests of quantised tensors: layouts and padding do not count, each part shows in its own digest and in the joint one.
+// Digests of quantised tensors: layouts and padding do not count, each part shows in its own digest and in the joint
+// one.
 #include <doctest/doctest.h>
 #include <isobit/fingerprint.hpp>
 #include <isobit/group/threads.hpp>
@@ -92,7 +93,8 @@ TEST_CASE("MXFP8: codes, scales and both, linear and in tiles with any padding")
   CHECK(d.scales != want.scales);
   CHECK(d.joint != want.joint);
   // Codes moved up by a factor that the scale takes back: both show.
-  CHECK(digest_quantized(host(), matrix(codes.data(), cols, rows), matrix(scales.data(), rows, blocks)).codes != want.codes);
+  CHECK(digest_quantized(host(), matrix(codes.data(), cols, rows), matrix(scales.data(), rows, blocks)).codes !=
+        want.codes);
 }
 
 TEST_CASE("NVFP4: packed codes of an odd width, their padding, and the tensor's scale") {
@@ -117,7 +119,8 @@ TEST_CASE("NVFP4: packed codes of an odd width, their padding, and the tensor's 
       auto const both = codes[r * pitch + c / 2];
       loose.push_back(c % 2 == 0 ? both.even() : both.odd());
     }
-  CHECK(digest_quantized(host(), matrix(loose.data(), rows, cols), matrix(scales.data(), rows, blocks), &global, 1) == want);
+  CHECK(digest_quantized(host(), matrix(loose.data(), rows, cols), matrix(scales.data(), rows, blocks), &global, 1) ==
+        want);
   CHECK(want.codes == isobit::digest(host(), loose.data(), {rows, cols}));
   auto const rescaled = of(codes, &other, 1), none = of(codes, nullptr, 0);
   CHECK(rescaled.codes == want.codes);

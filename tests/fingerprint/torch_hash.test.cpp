@@ -24,11 +24,17 @@ using isobit::torch_hash;
 // tools/golden/torch_hash.py's pattern.
 std::uint64_t pattern(std::uint64_t i, int bits) {
   std::vector<std::uint64_t> const special =
-      bits == 64   ? std::vector<std::uint64_t>{0, 1ull << 63, 1, 0x7ff0000000000000, 0xfff0000000000001,
-                                                0x7ff8000000000055, 0x8000000000000001}
-      : bits == 32 ? std::vector<std::uint64_t>{0, 1ull << 31, 1, 0x7f800000, 0xff800001, 0x7fc12345, 0x807fffff, 0x400000}
-      : bits == 16 ? std::vector<std::uint64_t>{0, 1 << 15, 1, 0x7c00, 0xfc01, 0x7e55, 0x83ff, 0x7f80, 0xff81, 0x7fc5,
-                                                0x40, 0x200}
+      bits == 64 ? std::vector<std::uint64_t>{0,
+                                              1ull << 63,
+                                              1,
+                                              0x7ff0000000000000,
+                                              0xfff0000000000001,
+                                              0x7ff8000000000055,
+                                              0x8000000000000001}
+      : bits == 32
+          ? std::vector<std::uint64_t>{0, 1ull << 31, 1, 0x7f800000, 0xff800001, 0x7fc12345, 0x807fffff, 0x400000}
+      : bits == 16 ? std::vector<std::uint64_t>{0,      1 << 15, 1,      0x7c00, 0xfc01, 0x7e55,
+                                                0x83ff, 0x7f80,  0xff81, 0x7fc5, 0x40,   0x200}
                    : std::vector<std::uint64_t>{0, 0x80, 1, 0x7f, 0xff};
   return i % 3 == 0 ? special[i / 3 % special.size()] : ((i + 1) * 0x9e3779b97f4a7c15u) >> (64 - bits);
 }

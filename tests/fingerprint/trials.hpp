@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Trials of what fingerprints miss: a tensor is changed a little, and the fingerprint before is compared with that after.
-//! Sums are updated, not computed anew, so that ten million trials take seconds. Used by the tests and by
+//! Trials of what fingerprints miss: a tensor is changed a little, and the fingerprint before is compared with that
+//! after. Sums are updated, not computed anew, so that ten million trials take seconds. Used by the tests and by
 //! bench/fingerprint_quality.cpp.
 #pragma once
 

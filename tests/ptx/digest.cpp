@@ -115,6 +115,7 @@ TEST_SUITE("compiled device code, fingerprints") {
     ptx::run(kernels().find({"nvfp4_digest"}), {1, 64, 1},
              ptx::arguments().add(codes).add(scales).add(&scale).add(&out));
     CHECK(out == isobit::digest_quantized(host(), isobit::matrix(codes, 5, 35),
-                                          isobit::matrix(scales, 5, 3, isobit::scale_layout::tiles_128x4{}), &scale, 1));
+                                          isobit::matrix(scales, 5, 3, isobit::scale_layout::tiles_128x4{}), &scale,
+                                          1));
   }
 }

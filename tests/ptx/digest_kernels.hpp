@@ -20,8 +20,8 @@ using code_view = tensor_view<e2m1x2, 2>;
 template __global__ void digest_elements_kernel<digest64, code_view, 256>(code_view, uint64_t, uint64_t, digest_sum*);
 
 // y = 2 x, a unit of 16 bytes a thread; without and with a digest of what is written. One pair of atomics a block. The
-// difference in instructions is what a digest costs. `Keep`: a thread's units have one place (the launch's threads are a
-// multiple of 128), so that it keeps the keys.
+// difference in instructions is what a digest costs. `Keep`: a thread's units have one place (the launch's threads are
+// a multiple of 128), so that it keeps the keys.
 struct no_digest {};
 template <class Sum, bool Keep>
 __global__ void write_and_digest(float4 const* x, float4* y, uint64_t units, Sum* total) {
@@ -64,7 +64,8 @@ template __global__ void torch_hash_kernel<stored_bf16, 256>(stored_bf16, uint64
                                                              uint64_t*);
 
 // The parts of a quantised tensor by one block.
-__global__ void nvfp4_digest(e2m1x2 const* codes, e4m3 const* scales, float const* scale, quantized_digest<uint64_t>* out) {
+__global__ void nvfp4_digest(e2m1x2 const* codes, e4m3 const* scales, float const* scale,
+                             quantized_digest<uint64_t>* out) {
   ISOBIT_SHARED block_storage<256, digest_sum> memory;
   auto const b = block(memory);
   auto const d = digest_quantized(b, matrix(codes, 5, 35), matrix(scales, 5, 3, scale_layout::tiles_128x4{}), scale, 1);

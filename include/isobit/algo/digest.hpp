@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
 //! The digest: a sum over 16-byte units, each the product of the unit's two words, after each was added to a key of its
-//! place within its block, times a key of the block. docs/fingerprint.md defines it to the last constant. Integers only.
+//! place within its block, times a key of the block. docs/fingerprint.md defines it to the last constant. Integers
+//! only.
 //!
 //! Sums of disjoint ranges add to the sum of the whole, in any order: threads, blocks, chunks, launches and ranks may
 //! share the work in any way. `finish_digest` folds in what the tensor is and gives 64 or 128 bits.
@@ -16,7 +17,8 @@ namespace isobit::inline bits1 {
 
 //! Adds units to a sum, wherever they lie: what a kernel calls for the values that it reads or writes.
 //! Cost: about 90 integer instructions for 16 bytes on a GPU, and about 30 fewer where a thread's units always have the
-//! same place, because it strides by a multiple of 128 units: `keys` once, then `add` with them. Twice that for 128 bits.
+//! same place, because it strides by a multiple of 128 units: `keys` once, then `add` with them. Twice that for 128
+//! bits.
 template <class Sum> class basic_digest_accumulator {
 public:
   //! Bytes of a unit.

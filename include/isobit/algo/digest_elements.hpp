@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Digests of elements in logical order, wherever they lie: strided views, 4-bit codes, any callable, with elements that
-//! are equal by value or by bits. A tensor of the same elements has the same digest in every layout.
+//! Digests of elements in logical order, wherever they lie: strided views, 4-bit codes, any callable, with elements
+//! that are equal by value or by bits. A tensor of the same elements has the same digest in every layout.
 #pragma once
 
 #include <isobit/algo/digest.hpp>
@@ -20,7 +20,8 @@ template <digest_form Form, class Load> struct element_units {
   uint64_t count, first, last;
 
   ISOBIT_HD element_units(Load const& l, uint64_t n, uint64_t first_unit = 0)
-      : load(l), count(n), first(first_unit), last(first_unit + n / (2 * per_word) + (n % (2 * per_word) != 0 ? 1 : 0)) {}
+      : load(l), count(n), first(first_unit),
+        last(first_unit + n / (2 * per_word) + (n % (2 * per_word) != 0 ? 1 : 0)) {}
 
   ISOBIT_CALLS_USER_CODE
   ISOBIT_HD words2 get(uint64_t unit) const {
@@ -64,9 +65,9 @@ ISOBIT_HD typename Form::sum share_of_elements(Load const& load, uint64_t count,
 } // namespace detail
 
 //! The sum over the elements `load(0) .. load(count - 1)` as they are stored (`stored`, `indexed`, or any callable that
-//! returns `float`, `bf16`, `e2m1`, ...), by all members of a thread, tile or block; every member receives it. It equals
-//! the sum over memory in which these elements lie one after the other, two 4-bit codes a byte. The elements begin with
-//! unit `first_unit` of the tensor, that is with element first_unit * 128 / dtype_bits.
+//! returns `float`, `bf16`, `e2m1`, ...), by all members of a thread, tile or block; every member receives it. It
+//! equals the sum over memory in which these elements lie one after the other, two 4-bit codes a byte. The elements
+//! begin with unit `first_unit` of the tensor, that is with element first_unit * 128 / dtype_bits.
 //! Level: run-to-run, geometry, target, partition. Cost: a call of `load` an element and about 90 instructions a unit.
 ISOBIT_CALLS_USER_CODE
 template <digest_form Form = digest64, class Group, class Load>

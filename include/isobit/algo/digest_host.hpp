@@ -106,8 +106,8 @@ Sum chunk_sums(Host const& h, void const* data, uint64_t bytes, uint64_t chunk_b
   return detail::all_chunk_sums(h, data, bytes, chunk_bytes, out);
 }
 
-//! After bytes of chunk `chunk` changed: sums[chunk], of an earlier `chunk_sums` with the same `chunk_bytes`, becomes the
-//! new sum, and `total` what `chunk_sums` would return now. Throws `invalid_argument` before anything is written.
+//! After bytes of chunk `chunk` changed: sums[chunk], of an earlier `chunk_sums` with the same `chunk_bytes`, becomes
+//! the new sum, and `total` what `chunk_sums` would return now. Throws `invalid_argument` before anything is written.
 //! Cost: one read of the chunk.
 template <is_host Host, any_digest_sum Sum>
 void update_chunk(Host const& h, void const* data, uint64_t bytes, uint64_t chunk_bytes, uint64_t chunk, Sum* sums,

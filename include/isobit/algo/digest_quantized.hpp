@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Fingerprints of quantised tensors: codes, block scales and the tensor's scale, each alone and all together, in logical
-//! order. How codes and scales lie in memory is the caller's `load`; padding is never asked for.
+//! Fingerprints of quantised tensors: codes, block scales and the tensor's scale, each alone and all together, in
+//! logical order. How codes and scales lie in memory is the caller's `load`; padding is never asked for.
 #pragma once
 
 #include <isobit/algo/digest_elements.hpp>
@@ -70,7 +70,8 @@ template <class Load> inline constexpr bool is_matrix_elements<matrix_elements<L
 
 template <digest_form Form, class Group, class M>
 ISOBIT_HD typename Form::value matrix_digest(Group const& g, M const& m) {
-  static_assert(is_matrix_elements<M>, "isobit: codes and scales are given as isobit::matrix(data, rows, columns[, map])");
+  static_assert(is_matrix_elements<M>,
+                "isobit: codes and scales are given as isobit::matrix(data, rows, columns[, map])");
   uint64_t const extents[2] = {m.rows, m.columns};
   constexpr dtype type = dtype_of<stored_element<M>>;
   return finish_digest(digest_elements_sum<Form>(g, m, m.rows * m.columns), {type, extents, 2, Form::equates_values});
@@ -94,11 +95,12 @@ ISOBIT_HD auto matrix(T const* data, uint64_t rows, uint64_t columns) {
   return matrix(data, rows, columns, detail::dense_rows{pitch});
 }
 
-//! The digests of the quantised tensor with these codes and scales, both `matrix(...)`, and the scale of the whole tensor
-//! `global[0 .. globals)` (none: MX; one: NVFP4). By all members of a thread, tile or block, or `host()`. `Form`:
-//! `digest64`, `digest128`, or `by_value` of these.
+//! The digests of the quantised tensor with these codes and scales, both `matrix(...)`, and the scale of the whole
+//! tensor `global[0 .. globals)` (none: MX; one: NVFP4). By all members of a thread, tile or block, or `host()`.
+//! `Form`: `digest64`, `digest128`, or `by_value` of these.
 //! codes == digest of the tensor of codes of that shape; scales and global alike. Where only a layout differs, all are
-//! the same. Level: run-to-run, geometry, target, partition. Cost: one read; on a GPU about 90 instructions for 16 bytes and a call of `load` an element.
+//! the same. Level: run-to-run, geometry, target, partition. Cost: one read; on a GPU about 90 instructions for 16
+//! bytes and a call of `load` an element.
 template <digest_form Form = digest64, class Group, class Codes, class Scales>
 ISOBIT_HD quantized_digest<typename Form::value> digest_quantized(Group const& g, Codes const& codes,
                                                                   Scales const& scales, float const* global = nullptr,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Sums by one thread of a CPU: 64-bit products everywhere, four of them at once in 32-bit halves where the processor has
-//! AVX2 (asked at run time, unless the compiler was told so). The same bits.
+//! Sums by one thread of a CPU: 64-bit products everywhere, four of them at once in 32-bit halves where the processor
+//! has AVX2 (asked at run time, unless the compiler was told so). The same bits.
 #pragma once
 
 #include <isobit/algo/digest_units.hpp>
@@ -42,8 +42,8 @@ inline digest_sum products_of(unsigned char const* unit, uint64_t units, words2 
 #pragma GCC diagnostic ignored "-Wpsabi"
 // The products of a whole block. A product of 64-bit words is four products of their halves:
 //   a * b = ll + 2^32 (hl + lh) + 2^64 hh = (ll mod 2^32) + 2^32 (t + lh) + 2^64 hh   with t = hl + (ll >> 32) < 2^64.
-// The sum of t and lh over the 32 units of a lane needs more than 64 bits: its value modulo 2^64 and the sum of the high
-// halves are enough to know it.
+// The sum of t and lh over the 32 units of a lane needs more than 64 bits: its value modulo 2^64 and the sum of the
+// high halves are enough to know it.
 [[gnu::target("avx2")]] inline digest_sum products_avx2(unsigned char const* unit, words2 const* key) {
   using words = vec<uint64_t, 4>;
   words low{}, middle{}, carries{}, high{};

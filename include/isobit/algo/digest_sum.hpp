@@ -138,8 +138,8 @@ struct digest128 {
   using value = bits128;
   static constexpr bool equates_values = false;
 };
-//! A digest in which +0 and -0 are equal, and so are all NaNs of a type; otherwise as `Form`. It never equals the digest
-//! that `Form` gives. Integers and untyped bytes have only bits.
+//! A digest in which +0 and -0 are equal, and so are all NaNs of a type; otherwise as `Form`. It never equals the
+//! digest that `Form` gives. Integers and untyped bytes have only bits.
 template <class Form> struct by_value : Form {
   static constexpr bool equates_values = true;
 };

@@ -68,7 +68,8 @@ template <dtype Type> words2 canonical_unit(words2 unit) {
     return unit;
   } else {
     using element = stl::conditional_t<
-        bits == 64, int64_t, stl::conditional_t<bits == 32, int32_t, stl::conditional_t<bits == 16, int16_t, stl::int8_t>>>;
+        bits == 64, int64_t,
+        stl::conditional_t<bits == 32, int32_t, stl::conditional_t<bits == 16, int16_t, stl::int8_t>>>;
     using elements = vec<element, 128 / bits>;
     elements const x = __builtin_bit_cast(elements, unit), magnitude = x & static_cast<element>(f.magnitude);
     elements const zero = magnitude == elements{};
@@ -133,10 +134,10 @@ typename Form::value digest_elements(Host const& h, Load const& load, std::initi
                        {type, shape.begin(), static_cast<uint32_t>(shape.size()), Form::equates_values});
 }
 
-//! The digest of a tensor of `T` with the extents `shape[0 .. rank)`, stored without gaps, outermost extent first. Equal
-//! bytes under another type or shape have another digest. Of packed 4-bit codes (`e2m1x2`, `__nv_fp4x2_e2m1`) the shape
-//! counts codes; where their number is odd, the last half byte does not count. Bits count: +0 and -0 differ, and so do
-//! NaNs with different payloads; not so with `digest<by_value<digest64>>(...)`.
+//! The digest of a tensor of `T` with the extents `shape[0 .. rank)`, stored without gaps, outermost extent first.
+//! Equal bytes under another type or shape have another digest. Of packed 4-bit codes (`e2m1x2`, `__nv_fp4x2_e2m1`) the
+//! shape counts codes; where their number is odd, the last half byte does not count. Bits count: +0 and -0 differ, and
+//! so do NaNs with different payloads; not so with `digest<by_value<digest64>>(...)`.
 //! Throws `invalid_argument` (null, or a shape of 2^64 bytes or more). Level: run-to-run, target, partition.
 template <digest_form Form = digest64, is_host Host, class T>
 typename Form::value digest(Host const& h, T const* x, uint64_t const* shape, uint32_t rank) {

@@ -51,8 +51,8 @@ template <class Word> struct memory_units {
   ISOBIT_HD words2 get(uint64_t unit) const { return read_unit<Word>(data + 16 * (unit - first)); }
 };
 
-// Blocks worker, worker + workers, ... of a source. A worker is a team of 32 threads: lane l takes the places l, l + 32,
-// ... of each block and keeps their keys in registers.
+// Blocks worker, worker + workers, ... of a source. A worker is a team of 32 threads: lane l takes the places l, l +
+// 32, ... of each block and keeps their keys in registers.
 template <class Sum, class Source>
 ISOBIT_HD Sum team_sum(Source const& source, uint64_t lane, uint64_t worker, uint64_t workers) {
   constexpr int places = static_cast<int>(block_units) / 32;
@@ -121,7 +121,8 @@ template <class Sum, class Source> ISOBIT_HD Sum lone_sum(Source const& source, 
 template <class Sum, class Source>
 ISOBIT_HD Sum share_of_units(Source const& source, uint64_t rank, uint64_t members) {
   // Threads beyond the last whole team have nothing to do.
-  if (members >= 32) return rank / 32 < members / 32 ? team_sum<Sum>(source, rank % 32, rank / 32, members / 32) : Sum{};
+  if (members >= 32)
+    return rank / 32 < members / 32 ? team_sum<Sum>(source, rank % 32, rank / 32, members / 32) : Sum{};
   return lone_sum<Sum>(source, rank, members);
 }
 

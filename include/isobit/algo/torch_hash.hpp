@@ -149,7 +149,8 @@ template <is_host Host, torch_hashable T> uint64_t torch_hash(Host const& h, T c
 //! torch.hash_tensor(view): of any strides.
 template <is_host Host, torch_hashable T, int Rank> uint64_t torch_hash(Host const&, tensor_view<T, Rank> const& view) {
   uint64_t const count = view.count();
-  if (view.data == nullptr && count > 0) throw invalid_argument("torch_hash", "view", "non-null when there are elements");
+  if (view.data == nullptr && count > 0)
+    throw invalid_argument("torch_hash", "view", "non-null when there are elements");
   if (count == 0) return 0;
   uint64_t h = 0;
   auto elements = view.from(0);
@@ -157,10 +158,10 @@ template <is_host Host, torch_hashable T, int Rank> uint64_t torch_hash(Host con
   return h;
 }
 
-//! torch.hash_tensor(x, dim=...): the tensor has the extents `extents[0 .. rank)` and lies without gaps, outermost extent
-//! first; bit d of `dims` says that dimension d is reduced. out: the other extents in their order (so that keepdim makes
-//! no difference); zeros where nothing is reduced into an entry. Throws `invalid_argument` before anything is written.
-//! Cost: one read, by the calling thread.
+//! torch.hash_tensor(x, dim=...): the tensor has the extents `extents[0 .. rank)` and lies without gaps, outermost
+//! extent first; bit d of `dims` says that dimension d is reduced. out: the other extents in their order (so that
+//! keepdim makes no difference); zeros where nothing is reduced into an entry. Throws `invalid_argument` before
+//! anything is written. Cost: one read, by the calling thread.
 template <is_host Host, torch_hashable T>
 void torch_hash(Host const&, T const* x, uint64_t const* extents, uint32_t rank, uint64_t dims, uint64_t* out) {
   if (rank > 64) throw invalid_argument("torch_hash", "rank", "at most 64");

@@ -2,10 +2,10 @@
 //! \file
 //! The exclusive or of an array's elements, widened as torch does, on vector registers of the host.
 //!
-//! Widening is linear over exclusive or but for the exponent. Integers: widen the exclusive or of all. Floats: the double's
-//! exponent is e + 1024 - top, top = 2^(bits of e - 1), so that its low bits are those of e, and above them stand 1024
-//! where e has its top bit and 1024 - top elsewhere; parities of counts say the rest. Zeros have no exponent: their
-//! number's parity too. Subnormal numbers, infinities and NaNs send their stretch to the plain loop.
+//! Widening is linear over exclusive or but for the exponent. Integers: widen the exclusive or of all. Floats: the
+//! double's exponent is e + 1024 - top, top = 2^(bits of e - 1), so that its low bits are those of e, and above them
+//! stand 1024 where e has its top bit and 1024 - top elsewhere; parities of counts say the rest. Zeros have no
+//! exponent: their number's parity too. Subnormal numbers, infinities and NaNs send their stretch to the plain loop.
 #pragma once
 
 #include <isobit/algo/element_source.hpp>
@@ -19,9 +19,10 @@ namespace isobit::inline bits1::detail {
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // Signed integers as wide as elements of type T.
-template <class T> using word_of =
-    stl::conditional_t<sizeof(T) == 8, int64_t,
-                       stl::conditional_t<sizeof(T) == 4, int32_t, stl::conditional_t<sizeof(T) == 2, int16_t, stl::int8_t>>>;
+template <class T>
+using word_of = stl::conditional_t<
+    sizeof(T) == 8, int64_t,
+    stl::conditional_t<sizeof(T) == 4, int32_t, stl::conditional_t<sizeof(T) == 2, int16_t, stl::int8_t>>>;
 
 template <class V> uint64_t xor_lanes(V const& v) {
   element_of<V> x = 0;

@@ -69,7 +69,8 @@ void digest_elements(cudaStream_t stream, Load const& load, uint64_t count, type
 //! [1, n, 1], one dimension is [product of those before, its extent, product of those after].
 //! One memset and one kernel in `stream`. The same errors as `digest_range`. Guarantee: as `torch_hash`.
 template <class Load>
-void torch_hash(cudaStream_t stream, Load const& load, uint64_t outer, uint64_t reduced, uint64_t inner, uint64_t* out) {
+void torch_hash(cudaStream_t stream, Load const& load, uint64_t outer, uint64_t reduced, uint64_t inner,
+                uint64_t* out) {
   uint64_t outputs;
   if (__builtin_mul_overflow(outer, inner, &outputs) || outputs >= uint64_t(1) << 61)
     throw invalid_argument("device::torch_hash", "outer * inner", "below 2^61");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! The kernels behind `device::digest_range`, `device::chunk_sums` and `device::digest_elements`. The same source runs on
-//! a GPU and, through `isobit::simt`, on a CPU.
+//! The kernels behind `device::digest_range`, `device::chunk_sums` and `device::digest_elements`. The same source runs
+//! on a GPU and, through `isobit::simt`, on a CPU.
 #pragma once
 
 #include <isobit/algo/digest_elements.hpp>

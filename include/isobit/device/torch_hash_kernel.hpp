@@ -15,15 +15,16 @@ ISOBIT_HD inline void atomic_xor(uint64_t* total, uint64_t mine,
 #elif !defined(__CUDACC_RTC__)
   auto& m = machine::here();
   for (uint64_t old = m.atomic(atomic_op::load, total, 8, 0, 0, memory_order::relaxed, where);;) {
-    uint64_t const seen = m.atomic(atomic_op::compare_exchange, total, 8, old ^ mine, old, memory_order::relaxed, where);
+    uint64_t const seen =
+        m.atomic(atomic_op::compare_exchange, total, 8, old ^ mine, old, memory_order::relaxed, where);
     if (seen == old) return;
     old = seen;
   }
 #endif
 }
 
-//! out[o * inner + i] ^= the exclusive or of the lanes of elements (o * reduced + r) * inner + i over r. Rows (inner 1) are
-//! cut into `parts`, a block each; columns are a thread each. Any grid and any block of at most `Width` threads.
+//! out[o * inner + i] ^= the exclusive or of the lanes of elements (o * reduced + r) * inner + i over r. Rows (inner 1)
+//! are cut into `parts`, a block each; columns are a thread each. Any grid and any block of at most `Width` threads.
 ISOBIT_CALLS_USER_CODE
 template <class Load, int Width = 256>
 ISOBIT_KERNEL void torch_hash_kernel(Load load, uint64_t outer, uint64_t reduced, uint64_t inner, uint64_t parts,
@@ -37,8 +38,8 @@ ISOBIT_KERNEL void torch_hash_kernel(Load load, uint64_t outer, uint64_t reduced
       uint64_t const row = job / parts, begin = job % parts * part_size;
       uint64_t const end = begin + part_size < reduced ? begin + part_size : reduced;
       uint64_t const first = row * reduced;
-      uint64_t const h =
-          isobit::detail::xor_over(b, isobit::detail::xor_of(load, first + begin + b.thread_rank(), b.size(), first + end));
+      uint64_t const h = isobit::detail::xor_over(
+          b, isobit::detail::xor_of(load, first + begin + b.thread_rank(), b.size(), first + end));
       if (b.thread_rank() == 0) atomic_xor(out + row, h);
     }
   } else {

@@ -83,6 +83,19 @@ template <class Recipe> struct rounded_to {
   }
 };
 
+// The largest magnitude after the transform: the one that the tensor's scale is to be taken of.
+float transformed_amax(tensor const& t) {
+  float most = 0;
+  for (std::uint64_t r = 0; r < t.rows; ++r)
+    for (std::uint64_t c = 0; c < t.cols; c += 16) {
+      float v[16] = {};
+      std::copy_n(t.x.data() + r * t.cols + c, std::min<std::uint64_t>(16, t.cols - c), v);
+      hadamard16(v);
+      for (float x : v) most = std::max(most, std::fabs(x));
+    }
+  return most;
+}
+
 // `of(amax)`: the recipe for a tensor of that largest magnitude.
 template <class Of>
 void measure(char const* name, std::vector<tensor> const& tensors, Of const& of, double bits, stochastic const* random = nullptr,
@@ -91,7 +104,7 @@ void measure(char const* name, std::vector<tensor> const& tensors, Of const& of,
   using recipe = decltype(of(1.0f));
   std::vector<float> row;
   for (tensor const& t : tensors) {
-    rounded_to<recipe> const round{of(t.amax), random, transform};
+    rounded_to<recipe> const round{of(transform ? transformed_amax(t) : t.amax), random, transform};
     result.tensor_begins();
     for (std::uint64_t r = 0; r < t.rows; ++r) {
       float const* const x = t.x.data() + r * t.cols;

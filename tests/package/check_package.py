@@ -194,7 +194,13 @@ def find_conan(venv):
         print("no conan 2 in PATH, and no --venv to install it into: not run")
         sys.exit(77)
     if not (venv / "bin" / "conan").exists():
-        run(sys.executable, "-m", "venv", "--clear", venv)
+        try:
+            run(sys.executable, "-m", "venv", "--clear", venv)
+        except Failed as failed:
+            if "ensurepip" not in str(failed):
+                raise
+            print(f"conan create was not run: this Python makes no virtual environments (Debian: python3-venv)\n{failed}")
+            sys.exit(77)
         try:
             run(venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--retries", "1", "conan>=2,<3")
         except Failed as failed:

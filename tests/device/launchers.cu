@@ -8,6 +8,7 @@
 #include <cstring>
 
 float simulated_sum(float const* x, unsigned n); // simulated.cpp
+int segment_launchers();                         // segment_launchers.cu
 
 namespace {
 
@@ -95,6 +96,7 @@ int main() {
   reduce();
   ranks();
   both_forms();
+  failures += segment_launchers();
   std::printf(failures == 0 ? "launchers refuse what they must\n" : "%d failures\n", failures);
   return failures != 0;
 }

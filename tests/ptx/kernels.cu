@@ -3,6 +3,7 @@
 // interpreter.
 #include "digest_kernels.hpp"
 #include "quantize_kernels.hpp"
+#include "scan_kernels.hpp"
 #include "segment_kernels.hpp"
 
 #include <isobit/accum/compensated.hpp>

@@ -299,6 +299,14 @@ private:
       }
       i.dst[0] = value(args[0], i.t, line);
       i.src[0] = value(args[1], i.from, line);
+    } else if (name == "ld" && take("acquire")) { // others may run in between, as at an atomic that changes nothing
+      i.code = op::atom;
+      i.atom = atomic::or_bits;
+      take("gpu");
+      i.where = take("global") ? space::global : space::generic;
+      i.dst[0] = value(args[0], i.t, line);
+      i.src[0].what = operand::imm;
+      i.src[4] = value(args[1], i.t, line);
     } else if (name == "ld" || name == "st") {
       i.code = name == "ld" ? op::ld : op::st;
       take("volatile"), take("relaxed"), take("gpu"), take("weak");

@@ -34,8 +34,7 @@ struct fragment_plan {
 
 inline namespace ISOBIT_KERNELS {
 
-namespace detail {
-
+// Not in a namespace detail: device::detail would then be two, this one and that of the launchers.
 // Folds the nodes of [first, last) one after the other into partials[0], partials[1], ...
 template <class Block, class Load, class Acc>
 ISOBIT_HD void fold_ragged(Block const& b, uint64_t first, uint64_t last, Load const& load, Acc const& acc,
@@ -46,8 +45,6 @@ ISOBIT_HD void fold_ragged(Block const& b, uint64_t first, uint64_t last, Load c
     ++partials;
   });
 }
-
-} // namespace detail
 
 //! `*out` = the fragment over [plan.first, plan.last) of `load`, which is called with indices of the whole sequence.
 //! Any grid of one-dimensional blocks of at most `reduce_block` threads; `workspace` is laid out by `grid_workspace` for
@@ -64,9 +61,9 @@ ISOBIT_KERNEL void reduce_fragment_kernel(Load load, fragment_plan plan, fragmen
   state* const chunks = tail + fragment_plan::ragged;
   for (uint64_t unit = all.block_rank(); unit < plan.units(); unit += all.blocks()) {
     if (unit == 0) {
-      detail::fold_ragged(b, plan.first, plan.head_end(), load, acc, head);
+      fold_ragged(b, plan.first, plan.head_end(), load, acc, head);
     } else if (unit == 1) {
-      detail::fold_ragged(b, plan.tail_begin(), plan.last, load, acc, tail);
+      fold_ragged(b, plan.tail_begin(), plan.last, load, acc, tail);
     } else {
       uint64_t const chunk = plan.first_chunk + (unit - 2);
       auto const node = fold(b, uint64_t(1) << plan.level, shift(load, chunk << plan.level), acc);

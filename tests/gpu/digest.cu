@@ -4,6 +4,9 @@
 
 #include <isobit/arith/op.hpp>
 #include <isobit/device/digest.cuh>
+#include <isobit/fingerprint.hpp>
+
+#include <array>
 
 namespace {
 
@@ -94,10 +97,51 @@ void geometries() {
   }
 }
 
+void forms() {
+  gpu::check c("digests: 128 bits, by value, views, packed codes, torch_hash");
+  using isobit::digest128;
+  using isobit::digest128_sum;
+  auto const data = pattern(gpu::quick() ? 60000 : 4000000);
+  gpu::array<unsigned char> const in(data);
+  gpu::array<digest128_sum> wide(1);
+  for (uint64_t n : {uint64_t(0), uint64_t(17), uint64_t(data.size() - 3)}) {
+    isobit::device::digest_range(0, in.data(), n, wide.data());
+    auto const want = isobit::digest_range<digest128>(isobit::host(), data.data(), n);
+    c.expect(gpu::same_bits(wide.to_host()[0], want), "128", n);
+  }
+  // The lower part of the data as a matrix read column by column, on both sides.
+  uint64_t const rows = 100, cols = data.size() / 1000;
+  using form = isobit::by_value<digest128>;
+  isobit::tensor_view<isobit::bf16, 2> view{reinterpret_cast<isobit::bf16 const*>(data.data()), {rows, cols}, {1, 100}};
+  auto const want = isobit::digest_elements_sum<form>(isobit::host(), view, view.count());
+  view.data = reinterpret_cast<isobit::bf16 const*>(in.data());
+  isobit::device::digest_elements<form>(0, view, view.count(), wide.data());
+  c.expect(gpu::same_bits(wide.to_host()[0], want), "view by value");
+  isobit::tensor_view<isobit::e2m1x2, 1> codes{reinterpret_cast<isobit::e2m1x2 const*>(data.data()), {10007}, {1}, 1};
+  auto const code_sum = isobit::digest_elements_sum(isobit::host(), codes, codes.count());
+  codes.data = reinterpret_cast<isobit::e2m1x2 const*>(in.data());
+  gpu::array<digest_sum> sum(1);
+  isobit::device::digest_elements(0, codes, codes.count(), sum.data());
+  c.expect(gpu::same_bits(sum.to_host()[0], code_sum), "packed codes");
+
+  auto const* const x = reinterpret_cast<float const*>(data.data());
+  auto const load = isobit::stored(reinterpret_cast<float const*>(in.data()));
+  uint64_t const n = data.size() / 4;
+  for (auto const& [outer, reduced, inner] : {std::array<uint64_t, 3>{1, n, 1}, {n / 100, 100, 1}, {10, n / 500, 50}}) {
+    uint64_t const extents[] = {outer, reduced, inner};
+    std::vector<uint64_t> hashes(outer * inner);
+    torch_hash(isobit::host(), x, extents, 3, 2, hashes.data());
+    gpu::array<uint64_t> out(hashes.size());
+    isobit::device::torch_hash(0, load, outer, reduced, inner, out.data());
+    c.expect(gpu::same_bits(out.to_host(), hashes), "torch_hash", outer);
+  }
+}
+
 } // namespace
 
 void check_digest() {
   launchers();
+  forms();
   if (gpu::quick()) return geometries();
   gpu::contention const busy;
   geometries();

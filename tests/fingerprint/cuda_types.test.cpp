@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arrays of CUDA's own narrow types have the digests of isobit's types with the same bits. Only where CUDA's headers are.
+// Arrays of CUDA's own narrow types have the digests of isobit's types with the same bits. Where CUDA's headers are.
 #if defined(ISOBIT_TEST_CUDA_TYPES)
 #include <doctest/doctest.h>
 #include <isobit/fingerprint.hpp>

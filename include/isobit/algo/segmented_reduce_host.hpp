@@ -29,7 +29,8 @@ void check_segment_offsets(char const* function, Offset const* offsets, uint64_t
     uint64_t const last = segments - first < stretch ? segments : first + stretch;
     uint32_t falls = 0;
     for (uint64_t s = first; s < last; ++s) falls |= offsets[s + 1] < offsets[s] ? 1u : 0u;
-    for (uint64_t s = first; falls != 0; ++s)
+    if (falls == 0) continue;
+    for (uint64_t s = first; s < last; ++s)
       if (offsets[s + 1] < offsets[s])
         throw invalid_argument(function, "offsets", "non-decreasing; it falls after entry", s, "(counted from 0)");
   }

@@ -213,6 +213,53 @@ TEST_SUITE("moments") {
     }
   }
 
+  TEST_CASE_TEMPLATE("host: each set of vector instructions makes the nodes of the definition", T, float, double) {
+    constexpr uint64_t count = 1024;
+    int made = 0, left = 0;
+    auto const check = [&]<class Isa>(Isa) {
+      for (int kind = 0; kind < 8; ++kind) {
+        auto x = testing::elements(testing::wide_exponents<T>{77, -30, 30}, count);
+        testing::every_class<T> const any{5};
+        if (kind == 1) x = std::vector<T>(count, T(-0.0));
+        if (kind == 2) x = std::vector<T>(count, T(0.1f));
+        if (kind == 3)
+          for (auto& v : x) v = T(10000) + v * T(0x1p-40f);
+        if (kind == 4) x[700] = from_bits<T>(float_fields<T>::exponent);
+        if (kind == 5) x = testing::elements(testing::wide_exponents<T>{78, sizeof(T) == 4 ? 60 : 500, sizeof(T) == 4 ? 127 : 1023}, count);
+        if (kind == 6)
+          for (uint64_t i = 0; i < count; ++i) x[i] = is_finite(any(i)) ? any(i) : T(-0.0);
+        if (kind == 7)
+          for (uint64_t i = 0; i < count; i += 2) x[i] = T(-0.0);
+        moments_state<T> node{};
+        if (!Isa::template full_moments<count>(x.data(), node)) {
+          ++left;
+          continue;
+        }
+        ++made;
+        auto const expected = interpret<tree>(count, contiguous<T>{x.data()}, moments<T>{});
+        CAPTURE(kind);
+        REQUIRE(node.count == expected.count);
+        REQUIRE(bits_equal(node.mean, expected.mean));
+        REQUIRE(bits_equal(node.mean_rest, expected.mean_rest));
+        REQUIRE(bits_equal(node.squares, expected.squares));
+        REQUIRE(bits_equal(node.squares_rest, expected.squares_rest));
+      }
+    };
+    check(detail::isa_base{});
+#if defined(ISOBIT_HAS_ISA_AVX2)
+    if (detail::has_avx2()) check(detail::isa_avx2{});
+#endif
+    CHECK(made >= 5);
+    CHECK(left >= 2); // the infinity, and squares that overflow
+    for (uint64_t n : {1023, 1024, 1025, 3071, 5000})
+      for (uint64_t at : {uint64_t(0), n / 2, n - 1, n}) {
+        auto x = testing::elements(testing::wide_exponents<T>{n, -20, 20}, n + 1);
+        x[at] = from_bits<T>(float_fields<T>::exponent | (n % 2));
+        CHECK(bits_equal(reduce(host(), x.data(), n, moments<T>{}),
+                         specification(n, contiguous<T>{x.data()}, moments<T>{})));
+      }
+  }
+
   TEST_CASE("B11: narrow elements") {
     std::vector<f16> const ones(65520, encode<f16>(1.f));
     auto const m = reduce(host(), ones.data(), ones.size(), moments<float>{});

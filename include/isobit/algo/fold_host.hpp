@@ -142,6 +142,32 @@ typename A::state fold_blocks(Load const& load, uint64_t first, uint64_t n, A co
     pending.push(acc, fold_block<Isa>(load, first + i, n - i < block ? n - i : block, acc), block_level);
   return pending.fold(acc);
 }
+
+// moments<T> of an array: full nodes on vectors, the rest element by element.
+template <class Load, class A> inline constexpr bool has_host_moments = false;
+template <ieee_float T> inline constexpr bool has_host_moments<contiguous<T>, moments<T>> = true;
+inline constexpr int moments_level = 10;
+
+template <class T> moments_state<T> fold_moments(T const* x, uint64_t n, moments<T> const& acc) {
+  constexpr uint64_t full = uint64_t{1} << moments_level;
+  counter<moments_state<T>> pending;
+  uint64_t const rest = n % full, in_full = n - rest;
+  for (uint64_t i = 0; i < in_full; i += full) {
+    moments_state<T> node{};
+    T const* const block = x + i;
+#if defined(ISOBIT_HAS_ISA_AVX2)
+    bool const done = has_avx2() ? isa_avx2::full_moments<full>(block, node) : isa_base::full_moments<full>(block, node);
+#else
+    bool const done = isa_base::full_moments<full>(block, node);
+#endif
+    if (done)
+      pending.push(acc, node, moments_level);
+    else
+      for (uint64_t k = 0; k < full; ++k) pending.push(acc, acc.lift(block[k]));
+  }
+  for (uint64_t i = 0; i < rest; ++i) pending.push(acc, acc.lift(x[in_full + i]));
+  return pending.fold(acc);
+}
 #endif
 
 // The tree over load(first) ... load(first + n - 1) on this thread.
@@ -156,7 +182,9 @@ typename A::state fold_range(uint64_t first, uint64_t n, Load const& load, A con
     return s;
   } else {
 #if !defined(ISOBIT_ON_DEVICE)
-    if constexpr (has_host_sums<Load, A>) {
+    if constexpr (has_host_moments<Load, A>) {
+      return fold_moments(load.data + first, n, acc);
+    } else if constexpr (has_host_sums<Load, A>) {
       if (n >= 64) {
 #if defined(ISOBIT_HAS_ISA_AVX2)
         if (has_avx2()) return fold_blocks<isa_avx2>(load, first, n, acc);

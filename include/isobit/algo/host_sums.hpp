@@ -7,6 +7,7 @@
 
 #include <isobit/accum/compensated.hpp>
 #include <isobit/accum/double_float.hpp>
+#include <isobit/accum/moments.hpp>
 #include <isobit/accum/plain.hpp>
 #include <isobit/arith/vector.hpp>
 #include <isobit/format/small_float.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single numbers against ml_dtypes, gfloat and torch: tests/golden/quantize/elements.txt, made by tools/golden/elements.py.
-// Where a package deviates, the deviation is written down here and must be there.
+// Single numbers against ml_dtypes, gfloat and torch: tests/golden/quantize/elements.txt, made by
+// tools/golden/elements.py. Where a package deviates, the deviation is written down here and must be there.
 #include "vectors.hpp"
 
 #include <iterator>
@@ -21,7 +21,8 @@ std::vector<float> inputs(std::string const& name) {
     for (char const* set : {"f32", "low"})
       for (float x : blocks(named(set), 2000)) keep(x);
   if (name == "ends")
-    for (auto const& list : {boundaries<e4m3>(), boundaries<e5m2>(), boundaries<e3m2>(), boundaries<e2m3>(), boundaries<e2m1>()})
+    for (auto const& list : {boundaries<e4m3>(), boundaries<e5m2>(), boundaries<e3m2>(), boundaries<e2m3>(),
+                             boundaries<e2m1>()})
       for (uint32_t bits : list)
         for (uint32_t sign : {0u, 0x80000000u}) keep(from_bits<float>(bits | sign));
   return out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every recipe against rational numbers: tests/golden/quantize/exact.txt, made by tools/golden/exact.py, which holds no float.
+// Every recipe against rational numbers: tests/golden/quantize/exact.txt, made by tools/golden/exact.py, in which there is
+// no float.
 #include "vectors.hpp"
 
 namespace {
@@ -10,8 +11,9 @@ struct result {
   std::vector<float> back;       // what they mean
 };
 
-template <class Recipe> void add_block(result& out, Recipe const& recipe, std::vector<typename Recipe::element> const& codes,
-                                       typename Recipe::scale s) {
+template <class Recipe>
+void add_block(result& out, Recipe const& recipe, std::vector<typename Recipe::element> const& codes,
+               typename Recipe::scale s) {
   out.bytes.push_back(s.bits);
   for (auto c : codes) out.bytes.push_back(c.bits);
   for (auto c : codes) out.back.push_back(recipe.value_of(c, s));

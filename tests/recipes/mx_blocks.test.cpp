@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// MX blocks against torchao (to_mx, eager) and gfloat: tests/golden/quantize/mx_blocks.txt, made by tools/golden/mx_blocks.py.
+// MX blocks against torchao (to_mx, eager) and gfloat: tests/golden/quantize/mx_blocks.txt, made by
+// tools/golden/mx_blocks.py.
 //
 // torchao deviates where the shared scale is 2^-127, where a block is not finite, and in its `rceil`, which takes log2 in
 // float. `like_torchao` is those deviations, written as a recipe; it must give torchao's bytes everywhere.
@@ -56,7 +57,8 @@ template <class Deviating, class Recipe> both digests(std::vector<float> const& 
   both out;
   for (size_t b = 0; b < x.size(); b += 32) {
     std::vector<typename Recipe::element> a, c;
-    std::vector<float> const values(x.begin() + static_cast<std::ptrdiff_t>(b), x.begin() + static_cast<std::ptrdiff_t>(b) + 32);
+    auto const begin = x.begin() + static_cast<std::ptrdiff_t>(b);
+    std::vector<float> const values(begin, begin + 32);
     e8m0 const s = by_functions(Deviating{}, values, a), t = by_functions(Recipe{}, values, c);
     theirs.add(s.bits);
     mine.add(t.bits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVFP4 blocks against torchao and fouroversix: tests/golden/quantize/nvfp4_blocks.txt, made by tools/golden/nvfp4_blocks.py.
-// Neither computes one of isobit's recipes. Their orders of operations are written here as recipes of a user's own, which give
-// their bytes; and it is counted how often isobit's recipes differ.
+// NVFP4 blocks against torchao and fouroversix: tests/golden/quantize/nvfp4_blocks.txt, made by
+// tools/golden/nvfp4_blocks.py. Neither computes one of isobit's recipes. Their orders of operations are written here as
+// recipes of a user's own, which give their bytes; and it is counted how often isobit's recipes differ.
 #include "vectors.hpp"
 
 namespace {

@@ -17,7 +17,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert before in text, f"{script} does not contain {before!r}"
         text = text.replace(before, after)
     copy.write_text(text, encoding="utf-8")
-    (copy.parent / "vectors.py").write_text((script.parent / "vectors.py").read_text(encoding="utf-8"), encoding="utf-8")
+    (copy.parent / "vectors.py").write_bytes((script.parent / "vectors.py").read_bytes())
     out = pathlib.Path(folder) / "out.txt"
     subprocess.run([sys.executable, str(copy), str(out)], check=True)
     same = out.read_bytes() == golden.read_bytes()

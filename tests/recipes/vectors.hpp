@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The inputs of tools/golden/vectors.py, made again from the same integers, and a reader of the golden files. The tests run in
-// the project's folder.
+// The inputs of tools/golden/vectors.py, made again from the same integers, and a reader of the golden files. The tests
+// run in the project's folder.
 #pragma once
 
 #include <isobit/quantize.hpp>
@@ -192,7 +192,8 @@ auto by_functions(Recipe const& recipe, std::vector<float> const& x, std::vector
 // The control of every comparison: `differences(file)` must be 0, and above 0 for the file with one digit changed, for each
 // of about `tries` digits of the words `changes` selects.
 template <class Differences, class Selects>
-void compare_and_control(std::vector<line> file, Differences const& differences, Selects const& changes, size_t tries = 25) {
+void compare_and_control(std::vector<line> file, Differences const& differences, Selects const& changes,
+                         size_t tries = 25) {
   CHECK(differences(file) == 0);
   std::vector<std::pair<size_t, size_t>> words;
   for (size_t i = 0; i < file.size(); ++i)

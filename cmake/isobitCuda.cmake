@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The target isobit::cuda, for isobit's own build and for its installed package alike (component `cuda`): the headers and
-# the CUDA runtime of an installed toolkit. Nothing of CCCL: nvcc finds its own, and isobit needs none on the host.
+# The target isobit::cuda, for isobit's own build and for its installed package alike (component `cuda`): the headers
+# and the CUDA runtime of an installed toolkit. Nothing of CCCL: nvcc finds its own, and isobit needs none on the host.
 if(TARGET isobit::cuda)
   return()
 endif()

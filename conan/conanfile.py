@@ -18,7 +18,7 @@ class IsobitConan(ConanFile):
     """
 
     name = "isobit"
-    description = "The same bits, everywhere: composable templates for reproducible numerics, in CUDA kernels and on CPUs"
+    description = "The same bits, everywhere: templates for reproducible numerics, in CUDA kernels and on CPUs"
     license = "Apache-2.0 WITH LLVM-exception"
     topics = ("cuda", "reproducibility", "floating-point", "reduction", "header-only")
     package_type = "header-library"

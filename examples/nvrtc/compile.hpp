@@ -15,7 +15,8 @@ struct compiled {
 };
 
 // `expression` names the kernel as C++ does: "row_norms<256>". Throws std::runtime_error with NVRTC's log.
-inline compiled compile(std::string const& text, std::string const& expression, std::vector<std::string> const& options) {
+inline compiled compile(std::string const& text, std::string const& expression,
+                        std::vector<std::string> const& options) {
   nvrtcProgram program{};
   if (nvrtcCreateProgram(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) != NVRTC_SUCCESS)
     throw std::runtime_error("NVRTC makes no program");

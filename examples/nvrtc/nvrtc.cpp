@@ -2,7 +2,7 @@
 // Compiles a kernel that uses isobit while the program runs, for a block width chosen while it runs, and compares the
 // result with the host's bit for bit. Without a GPU it ends after the compilation.
 //
-//   nvrtc [INCLUDE_FOLDER ...]     isobit's include/ and the toolkit's include/cccl, when they are not where this was built
+//   nvrtc [INCLUDE_FOLDER ...]     isobit's include/ and the toolkit's include/cccl, if not where this was built
 #include "compile.hpp"
 #include "driver.hpp"
 #include "kernel.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernel strings compiled by NVRTC, executed by the interpreter of tests/ptx: the host's bits under any flag. The strings
-// are the example's and those that docs/nvrtc.md shows.
+// Kernel strings compiled by NVRTC, executed by the interpreter of tests/ptx: the host's bits under any flag. The
+// strings are the example's and the one that docs/nvrtc.md shows.
 #include <doctest/doctest.h>
 
 #include "../../examples/nvrtc/compile.hpp"
@@ -79,6 +79,7 @@ TEST_SUITE("NVRTC") {
   }
 
   TEST_CASE("a mistake is reported with NVRTC's log") {
-    CHECK_THROWS_WITH_AS(compile("#include <isobit/none.hpp>\n"), doctest::Contains("isobit/none.hpp"), std::runtime_error);
+    CHECK_THROWS_WITH_AS(compile("#include <isobit/none.hpp>\n"), doctest::Contains("isobit/none.hpp"),
+                         std::runtime_error);
   }
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs vcpkg's port without vcpkg: cmake -DREPOSITORY=... -DWORK=... -P vcpkg_stub.cmake
-# The vcpkg_* functions do here what the port needs of them, and refuse what the real ones do not know; the result is the
-# package tree in ${WORK}/package.
+# The vcpkg_* functions do here what the port needs of them, and refuse what the real ones do not know; the result is
+# the package tree in ${WORK}/package.
 set(port_dir "${REPOSITORY}/vcpkg/ports/isobit")
 file(READ "${port_dir}/vcpkg.json" manifest)
 string(JSON PORT GET "${manifest}" name)

@@ -152,19 +152,19 @@ class Release(unittest.TestCase):
         self.assertEqual(len(links), len(explorer.PAGES))
         for link, (program, _, language, compilers) in zip(links, explorer.PAGES):
             self.assertLess(len(link), 8000)
-            (session,) = explorer.decode(link)["sessions"]
-            self.assertEqual(session["language"], language)
-            self.assertEqual(session["source"].count(f"#include <{URL}>"), 1)
-            self.assertEqual(len(session["compilers"]) + len(session["executors"]), len(compilers))
-            if session["executors"]:
-                self.runs(session, folders[0])
+            (pane,) = explorer.decode(link)["sessions"]
+            self.assertEqual(pane["language"], language)
+            self.assertEqual(pane["source"].count(f"#include <{URL}>"), 1)
+            self.assertEqual(len(pane["compilers"]) + len(pane["executors"]), len(compilers))
+            if pane["executors"]:
+                self.runs(pane, folders[0])
         with self.assertRaises(ValueError):
             explorer.decode(links[0][:-2] + "!")
 
-    def runs(self, session, folder):
-        source = session["source"].replace(f"<{URL}>", '"isobit.hpp"')
+    def runs(self, pane, folder):
+        source = pane["source"].replace(f"<{URL}>", '"isobit.hpp"')
         (folder / "program.cpp").write_text(source)
-        options = session["executors"][0]["compiler"]["options"].split()
+        options = pane["executors"][0]["compiler"]["options"].split()
         subprocess.run(["g++", *options, "program.cpp", "-o", "program"], cwd=folder, check=True)
         lines = subprocess.run([folder / "program"], check=True, capture_output=True, text=True).stdout.splitlines()
         if "threads" in source:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What must hold before a release: one version everywhere, a changelog, and no changed bits without a new bits version."""
+"""What must hold before a release: one version everywhere, a changelog, no changed bits without a new bits version."""
 import json
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Links that open a program in Compiler Explorer. They are made offline: the link holds the whole state of the page, the
+"""Links that open a program in Compiler Explorer. They are made offline: a link holds the whole state of the page, the
 ClientState of Compiler Explorer's API documentation, as JSON in base64 behind /clientstate/. The programs are in
 explorer/; their #include <isobit.hpp> becomes the address at which the one header is published.
 """
@@ -18,7 +18,8 @@ PAGES = [
      [("g132", "-std=c++20 -O2 -pthread", True), ("clang1701", "-std=c++20 -Ofast -pthread", True)]),
     ("fast_math.cpp", "a compensated sum under -Ofast: isobit's and the textbook's", "c++",
      [("g132", "-std=c++20 -Ofast", True)]),
-    ("kernel.cu", "what nvcc makes of a kernel", "cuda", [("nvcc125u1", "-std=c++20 -arch=sm_90 --use_fast_math", False)]),
+    ("kernel.cu", "what nvcc makes of a kernel", "cuda",
+     [("nvcc125u1", "-std=c++20 -arch=sm_90 --use_fast_math", False)]),
 ]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One header that holds isobit's: for Compiler Explorer and for trying things out. The tree of headers is the truth.
 
-Each include of an isobit header is replaced by that header's text where it stands, and the text has a guard of its own. A
-header that was already put in without a condition is not put in again, so the result means what the tree means.
+Each include of an isobit header is replaced by that header's text where it stands, and the text has a guard of its own.
+A header that was already put in without a condition is not put in again, so the result means what the tree means.
 """
 import re
 
@@ -77,7 +77,7 @@ def single_header(include):
     writer.put("isobit/simt/cuda.hpp", conditions=1)
     writer.lines.append("#endif")
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// isobit {release}, bits version {bits}, in one header, made by tools/release from the tree of headers: do not edit, and do not
-// include it together with that tree. It holds every header but those of device/, interop/, testing/ and trace/.
+// isobit {release}, bits version {bits}, in one header, made by tools/release from the tree of headers: do not edit, and do
+// not include it together with that tree. It holds every header but those of device/, interop/, testing/ and trace/.
 // With ISOBIT_WITH_SIMT defined before the first include it also runs kernels on the CPU (g++ and clang++, -pthread).
 """ + "\n".join(writer.lines) + "\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints the bits of a few results. Built with the one header (ISOBIT_ONE names it, and it is included twice) or with the
-// tree: the lines must be equal.
+// Prints the bits of a few results. Built with the one header (ISOBIT_ONE names it, and it is included twice) or with
+// the tree: the lines must be equal.
 #if defined(ISOBIT_ONE)
 #define ISOBIT_WITH_SIMT
 #include ISOBIT_ONE
@@ -27,7 +27,8 @@ int main() {
   unsigned state = 1;
   for (float& v : x) {
     state = state * 1664525u + 1013904223u;
-    v = isobit::div(isobit::convert<float>(static_cast<int>(state >> 8) - (1 << 23)), static_cast<float>(state % 1009 + 1));
+    auto const whole = isobit::convert<float>(static_cast<int>(state >> 8) - (1 << 23));
+    v = isobit::div(whole, static_cast<float>(state % 1009 + 1));
   }
   auto const n = x.size();
 
@@ -35,7 +36,8 @@ int main() {
   std::printf("reduce       %08x\n", isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n)));
   std::printf("compensated  %08x\n",
               isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n, isobit::compensated<float>{})));
-  std::printf("exact        %08x\n", isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n, isobit::exact<float>{})));
+  std::printf("exact        %08x\n",
+              isobit::to_bits(isobit::reduce(isobit::host(), x.data(), n, isobit::exact<float>{})));
 
   std::vector<float> prefixes(n);
   isobit::inclusive_scan(isobit::host(), x.data(), n, prefixes.data());

@@ -63,7 +63,7 @@ ISOBIT_HD constexpr typename A::state fold(thread const&, uint64_t n, Load const
     for (; i < whole; i += leaves) {
       state s[leaves];
       ISOBIT_UNROLL
-      for (int j = 0; j < leaves; ++j) s[j] = acc.lift(load(i + j));
+      for (int j = 0; j < leaves; ++j) s[j] = acc.lift(load(i + static_cast<uint64_t>(j)));
       detail::fold_array<leaves>(acc, s);
       pending.push(acc, s[0], level);
     }

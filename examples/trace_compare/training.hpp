@@ -28,7 +28,7 @@ using floats = std::vector<float>;
 using recipe = isobit::mxfp8<isobit::e4m3, isobit::mx::floor>;
 
 inline constexpr uint32_t ranks = 4, microbatches = 2;
-inline constexpr int batch = 8, inner = 64, outer = 32; // each layer: `inner` numbers in; layer 1 gives `outer`
+inline constexpr std::size_t batch = 8, inner = 64, outer = 32; // each layer: `inner` numbers in; layer 1 gives `outer`
 inline constexpr uint64_t chunk_bytes = 256;
 
 //! A fault to plant: one output of one operation moves by one unit in the last place.
@@ -44,12 +44,13 @@ struct state {
 };
 
 // One block a row of x: y[row][j] = the tree sum over i of x[row][i] * w[j][i].
-__global__ inline void linear_kernel(isobit::e4m3 const* codes, isobit::e8m0 const* scales, float const* w, float* y, int n) {
+__global__ inline void linear_kernel(isobit::e4m3 const* codes, isobit::e8m0 const* scales, float const* w, float* y,
+                                     std::size_t n) {
   __shared__ isobit::block<64>::storage<float> memory;
   auto const block = isobit::block(memory);
   std::size_t const row = blockIdx.x;
-  auto const x = [=](int i) { return recipe::value_of(codes[row * inner + i], scales[row * inner / 32 + i / 32]); };
-  for (int j = 0; j < n; ++j) {
+  auto const x = [=](std::size_t i) { return recipe::value_of(codes[row * inner + i], scales[row * inner / 32 + i / 32]); };
+  for (std::size_t j = 0; j < n; ++j) {
     float const sum = isobit::dot(block, inner, x, w + j * inner);
     if (block.thread_rank() == 0) y[row * n + j] = sum;
   }
@@ -62,7 +63,7 @@ public:
     for (uint32_t r = 0; r < ranks; ++r)
       recorders_.push_back(std::make_unique<isobit::trace::recorder>(
           isobit::trace::recorder_options{.folder = folder, .rank = r}));
-    for (int layer = 0; layer < 2; ++layer) {
+    for (std::size_t layer = 0; layer < 2; ++layer) {
       state_.weights[layer] = random(100 + layer, rows(layer) * inner, 0.125f);
       state_.momenta[layer].assign(rows(layer) * inner, 0.0f);
     }
@@ -78,7 +79,7 @@ public:
   }
 
 private:
-  static std::size_t rows(int layer) { return layer == 0 ? inner : outer; }
+  static std::size_t rows(std::size_t layer) { return layer == 0 ? inner : outer; }
   static floats random(uint64_t stream, std::size_t n, float scale) {
     floats out(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -91,7 +92,7 @@ private:
   void iterate() {
     std::vector<std::array<floats, 2>> gradients; // of each rank
     for (uint32_t r = 0; r < ranks; ++r) gradients.push_back(gradients_of_rank(r));
-    for (int layer = 0; layer < 2; ++layer) {
+    for (std::size_t layer = 0; layer < 2; ++layer) {
       floats const sum = sum_over_ranks(gradients, layer);
       floats w, m;
       for (uint32_t r = 0; r < ranks; ++r) { // every rank updates its own copy, alike
@@ -121,7 +122,7 @@ private:
       floats dy(y.size());
       for (std::size_t i = 0; i < y.size(); ++i) dy[i] = isobit::mul(isobit::sub(y[i], target[i]), 0x1p-4f);
       finish(r, m, "loss_gradient", "loss", {{"y", &y, {batch, outer}}}, "dy", dy, {batch, outer});
-      floats dh = product(dy, state_.weights[1], outer, 1);
+      floats dh = product(dy, state_.weights[1], outer, false);
       for (std::size_t i = 0; i < dh.size(); ++i)
         if (isobit::is_zero(h[i])) dh[i] = 0.0f;
       finish(r, m, "dgrad", scope(1), {{"dy", &dy, {batch, outer}}}, "dx", dh, {batch, inner});
@@ -135,7 +136,7 @@ private:
     std::vector<isobit::e4m3> codes;
     std::vector<isobit::e8m0> scales;
   };
-  activations quantised(uint32_t r, uint32_t m, int layer, floats const& x) {
+  activations quantised(uint32_t r, uint32_t m, std::size_t layer, floats const& x) {
     activations q{std::vector<isobit::e4m3>(x.size()), std::vector<isobit::e8m0>(x.size() / 32)};
     isobit::quantize(isobit::host(), recipe{}, x.data(), batch, inner, q.codes.data(), q.scales.data());
     if (hit(r, m, "quantize", scope(layer))) q.codes[fault_->element].bits ^= 1;
@@ -147,10 +148,10 @@ private:
     return q;
   }
 
-  floats linear(uint32_t r, uint32_t m, int layer, activations const& q) {
-    int const n = static_cast<int>(rows(layer));
+  floats linear(uint32_t r, uint32_t m, std::size_t layer, activations const& q) {
+    std::size_t const n = rows(layer);
     floats const& w = state_.weights[layer];
-    floats y(static_cast<std::size_t>(batch * n));
+    floats y(batch * n);
     isobit::simt::launch(batch, 64, linear_kernel, q.codes.data(), q.scales.data(), w.data(), y.data(), n);
     plant(r, m, "linear", scope(layer), y);
     auto e = recorders_[r]->add("op", "linear", scope(layer));
@@ -163,19 +164,19 @@ private:
   }
 
   // out[i][j] = the sum over k of a[i][k] * b[k][j], or, for a transposed a, of a[k][i] * b[k][j].
-  static floats product(floats const& a, floats const& b, int terms, int transposed) {
-    int const rows = static_cast<int>(a.size()) / terms, columns = static_cast<int>(b.size()) / terms;
-    int const row_step = transposed ? terms : 1, term_step = transposed ? 1 : rows;
-    floats out(static_cast<std::size_t>(rows * columns));
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < columns; ++j)
+  static floats product(floats const& a, floats const& b, std::size_t terms, bool transposed) {
+    std::size_t const rows = a.size() / terms, columns = b.size() / terms;
+    std::size_t const row_step = transposed ? 1 : terms, term_step = transposed ? rows : 1;
+    floats out(rows * columns);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
         out[i * columns + j] = isobit::dot(
-            isobit::host(), terms, [&](int k) { return a[i * row_step + k * term_step]; },
-            [&](int k) { return b[k * columns + j]; });
+            isobit::host(), terms, [&](std::size_t k) { return a[i * row_step + k * term_step]; },
+            [&](std::size_t k) { return b[k * columns + j]; });
     return out;
   }
-  floats weight_gradient(uint32_t r, uint32_t m, int layer, floats const& dy, floats const& x) {
-    floats dw = product(dy, x, batch, 0);
+  floats weight_gradient(uint32_t r, uint32_t m, std::size_t layer, floats const& dy, floats const& x) {
+    floats dw = product(dy, x, batch, true);
     std::vector<uint64_t> const shape{rows(layer), inner};
     finish(r, m, "wgrad", scope(layer), {{"dy", &dy, {batch, rows(layer)}}, {"x", &x, {batch, inner}}}, "dw", dw, shape);
     return dw;
@@ -186,13 +187,13 @@ private:
       out[i] = isobit::reduce(isobit::host(), parts.size(), [&](uint64_t k) { return parts[k][i]; });
     return out;
   }
-  static floats sum_over_ranks(std::vector<std::array<floats, 2>> const& of_rank, int layer) {
+  static floats sum_over_ranks(std::vector<std::array<floats, 2>> const& of_rank, std::size_t layer) {
     floats out(of_rank[0][layer].size());
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = isobit::reduce(isobit::host(), of_rank.size(), [&](uint64_t r) { return of_rank[r][layer][i]; });
     return out;
   }
-  void update(uint32_t r, int layer, floats& w, floats& m, floats const& g) {
+  void update(uint32_t r, std::size_t layer, floats& w, floats& m, floats const& g) {
     std::vector<uint64_t> const shape{rows(layer), inner};
     auto e = recorders_[r]->add("op", "momentum_step", scope(layer));
     record(e, false, "w", w, shape), record(e, false, "m", m, shape), record(e, false, "g", g, shape);
@@ -212,7 +213,7 @@ private:
     floats const* values;
     shape extents;
   };
-  static std::string scope(int layer) { return "layers." + std::to_string(layer); }
+  static std::string scope(std::size_t layer) { return "layers." + std::to_string(layer); }
   static void record(isobit::trace::recorder::entry& e, bool output, char const* name, floats const& x, shape extents) {
     auto const t = isobit::trace::tensor_of(name, x.data(), std::move(extents));
     output ? e.output(t, {chunk_bytes, true}) : e.input(t, {chunk_bytes, false}); // the bytes of outputs are kept

@@ -50,6 +50,14 @@ inline void read_text(json_reader& r, std::string& out) {
   std::string room;
   out.assign(r.string(room));
 }
+// An event without contents, with the memory that it had.
+inline void reset(event& e) {
+  for (std::string* text : {&e.kind, &e.name, &e.scope, &e.order, &e.recipe}) text->clear();
+  for (std::vector<signature>* list : {&e.inputs, &e.outputs}) list->clear();
+  e.rank = e.iteration = e.microbatch = e.occurrence = 0;
+  e.sequence = 0;
+  e.inputs_recorded = true;
+}
 inline void need_words(json_reader& r, event const& e) {
   if (e.kind.empty() || e.name.empty()) r.fail("an event without kind or name");
 }
@@ -158,7 +166,7 @@ inline void read_own(json_reader& r, event& e) {
   static constexpr std::string_view names[] = {"isobit_trace", "rank", "iteration", "microbatch", "sequence", "kind", "name", "scope", "occurrence",
                "order_id", "recipe", "in", "out"};
   fields f(r, names);
-  e = {};
+  reset(e);
   r.object([&](std::string_view key) {
     switch (f.see(key)) {
     case 0:

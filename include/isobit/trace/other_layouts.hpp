@@ -56,7 +56,7 @@ inline void read_payload(json_reader& r, event& e) {
 inline void read_per_op(json_reader& r, event& e) {
   static constexpr std::string_view names[] = {"schema_version", "seq", "rank", "iteration", "kind", "name", "payload"};
   fields f(r, names);
-  e = {};
+  reset(e);
   std::string_view payload;
   r.object([&](std::string_view key) {
     switch (f.see(key)) {
@@ -114,7 +114,7 @@ inline void read_event_tensor(json_reader& r, event& e) {
   static constexpr std::string_view names[] = {"schema_version", "event", "rank", "iteration", "microbatch", "sequence", "name", "phase", "occurrence",
                "tensor", "metadata", "fields"};
   fields f(r, names);
-  e = {};
+  reset(e);
   e.inputs_recorded = false;
   signature tensor, metadata, values;
   r.object([&](std::string_view key) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// MXFP8 quantisation of a matrix on one CPU thread, beside copies.
+// Quantisation of a matrix on one CPU thread, beside copies: MXFP8 and back, NVFP4 with packed codes.
 //
 // One benchmark for each element type and size. In each iteration (a round) every contestant passes over the same array,
 // one after the other; its time is this thread's CPU time. Counters, from the rounds' medians:
@@ -75,6 +75,33 @@ template <class T> void quantize(benchmark::State& state) {
   state.counters["ratio_to_copy"] = median(copying) / median(quantizing);
   state.counters["dequantize"] = median(copying_back) / median(dequantizing);
 }
+
+// NVFP4: the tensor's largest magnitude is given.
+template <class Recipe, class T> void nvfp4(benchmark::State& state) {
+  auto const n = static_cast<std::uint64_t>(state.range(0));
+  std::uint64_t const cols = 1024, rows = n / cols;
+  auto const x = numbers<T>(n);
+  Recipe const recipe{isobit::from_bits<float>(isobit::amax<Recipe>(isobit::host(), x.data(), n))};
+  std::vector<isobit::e2m1x2> codes(n / 2);
+  std::vector<isobit::e4m3> scales(n / 16);
+  std::uint64_t const bytes = n * sizeof(T) + n / 2 + n / 16;
+  std::vector<char> from(bytes / 2, 1), to(bytes / 2);
+  std::vector<double> quantizing, copying;
+  for (auto _ : state) {
+    quantizing.push_back(
+        seconds([&] { isobit::quantize(isobit::host(), recipe, x.data(), rows, cols, codes.data(), scales.data()); }));
+    copying.push_back(seconds([&] { std::memcpy(to.data(), from.data(), bytes / 2); }));
+    state.SetIterationTime(quantizing.back());
+  }
+  state.counters["GB/s"] = static_cast<double>(bytes) / median(quantizing) / 1e9;
+  state.counters["ratio_to_copy"] = median(copying) / median(quantizing);
+}
+using te = isobit::nvfp4<isobit::nv::te>;
+using exact = isobit::nvfp4<isobit::nv::exact>;
+BENCHMARK(nvfp4<te, float>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(nvfp4<te, isobit::bf16>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(nvfp4<exact, float>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(nvfp4<exact, isobit::bf16>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 BENCHMARK(quantize<float>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(quantize<isobit::bf16>)->Arg(1 << 16)->Arg(1 << 25)->UseManualTime()->Unit(benchmark::kMicrosecond);

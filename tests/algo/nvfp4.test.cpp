@@ -538,12 +538,16 @@ TEST_CASE("square blocks: one scale a square, and the transpose has the same num
 
 template <class Recipe> uint64_t fast_path_differences(Recipe recipe, std::vector<float> const& x) {
   uint64_t wrong = 0;
+  std::vector<e2m1> all(x.size());
+  std::vector<e4m3> scales(x.size() / 16);
+  detail::run_coder<Recipe> const coder(recipe, scales.size());
+  coder.run(x.data(), scales.size(), all.data(), scales.data());
   for (size_t i = 0; i + 16 <= x.size(); i += 16) {
-    e2m1 fast[16], slow[16];
+    e2m1 slow[16];
     float values[16];
     std::copy(x.begin() + i, x.begin() + i + 16, values);
-    e4m3 const a = detail::quantize_whole_block(recipe, values, fast), b = quantize_block(thread{}, recipe, values, slow);
-    wrong += a != b || std::memcmp(fast, slow, 16) != 0;
+    e4m3 const b = quantize_block(thread{}, recipe, values, slow);
+    wrong += scales[i / 16] != b || std::memcmp(all.data() + i, slow, 16) != 0;
   }
   return wrong;
 }
@@ -551,16 +555,24 @@ template <class Recipe> uint64_t fast_path_differences(Recipe recipe, std::vecto
 template <bool Down, class Recipe> uint64_t wrong_limits() {
   std::mt19937 random(9);
   uint64_t wrong = 0;
-  for (int n = 0; n < 20000; ++n) {
+  for (int n = 0; n < 4000; ++n) {
     uint32_t bits = random() % 0x7f800000u;
     if (n % 5 == 0) bits &= 0x7fffff; // subnormal
     float const t = from_bits<float>(bits | 1);
     e4m3 const s{static_cast<uint8_t>(1 + random() % 0x7e)};
-    int limit[7];
-    detail::exact_limits<Down>(t, s, limit);
+    detail::exact_tables<Down> const tables(t, 1000);
+    int const* const limit = tables.limits[s.bits];
     for (int c = 0; c < 7; ++c) {
       wrong += limit[c] < 0 || limit[c] > 0x7f7fffff || Recipe{t}.code_of(from_bits<float>(limit[c]), s).bits > c;
       if (limit[c] < 0x7f7fffff) wrong += Recipe{t}.code_of(from_bits<float>(limit[c] + 1), s).bits <= c;
+    }
+    // And of the scales: the last magnitude of this one or of a lower one, and the one after.
+    int const last = tables.scale_limit[s.bits - 1];
+    wrong += last < 0 || last > 0x7f7fffff || Recipe{t}.scale_of(static_cast<uint32_t>(last)).bits >= s.bits;
+    if (last < 0x7f7fffff) wrong += Recipe{t}.scale_of(static_cast<uint32_t>(last) + 1).bits < s.bits;
+    for (int d = -1; d <= 2; ++d) {
+      uint32_t const m = static_cast<uint32_t>(last + d);
+      if (m <= 0x7f7fffffu) wrong += tables.scale_of(m, e4m3{static_cast<uint8_t>(random() % 127)}) != Recipe{t}.scale_of(m);
     }
   }
   return wrong;

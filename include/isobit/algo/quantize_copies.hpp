@@ -62,20 +62,26 @@ template <class Recipe, class Rounding, class T> struct patch_quantizer {
   }
 
   template <class Copy> void row_wise(Copy const& copy, patch const& p) const {
-    auto const random = rounding_of<Copy>(rounding);
+    [[maybe_unused]] auto const random = rounding_of<Copy>(rounding);
     uint64_t const per_line = blocks_per_row<Recipe>(in.cols);
-    element codes[widest];
     scale scales[widest / size + 1];
     uint32_t const whole = p.m / size, rest = p.m % size;
     for (uint64_t r = p.top; r < p.top + p.n; ++r) {
       T const* const x = in.at(r, p.left);
-      auto const index = [&](uint32_t b) { return in.index(r, p.left + b * size); };
-      blocks(random, x, whole, size, index, 1, codes, scales);
-      if (rest != 0) {
-        auto const last = [&](uint32_t) { return index(whole); };
-        blocks(random, x + whole * size, 1, rest, last, 1, codes + whole * size, scales + whole);
+      auto* const to = copy.codes_at(r, p.left, in.rows, in.cols);
+      if constexpr (stl::same_as<Rounding, to_nearest>) {
+        using code = typename Copy::code;
+        coder.run(x, whole, to, scales);
+        if (rest != 0)
+          scales[whole] =
+              quantize_block_exactly(coder.recipe, rest, x + whole * size, to + code_count<code>(whole * size));
+      } else {
+        element codes[widest];
+        for (uint32_t b = 0; b < whole + (rest != 0); ++b)
+          scales[b] = quantize_rounded(coder.recipe, random, b < whole ? size : rest, x + b * size,
+                                       in.index(r, p.left + b * size), 1, codes + b * size);
+        put_codes(codes, p.m, to);
       }
-      put_codes(codes, p.m, copy.codes_at(r, p.left, in.rows, in.cols));
       for (uint32_t b = 0; b < whole + (rest != 0); ++b)
         copy.scales[Copy::layout::offset({r, p.left / size + b}, in.rows, per_line)] = scales[b];
     }
@@ -196,8 +202,7 @@ void quantize_checked(char const* function, host<Executor> const& group, Recipe 
   check_copies<Recipe>(function, x, "x", rows, cols, copies...);
   if constexpr (Square) check_square<Recipe>(function, rows, cols, copies...);
   if (rows == 0 || cols == 0) return;
-  with_default_environment([&] {
-    run_coder<Recipe> const coder(recipe, rows * blocks_per_row<Recipe>(cols));
+  with_coder(recipe, rows * blocks_per_row<Recipe>(cols), [&](auto const& coder) {
     quantize_matrix<Square>(group, coder, rounding, numbered_matrix<T>{x, rows, cols, 0}, copies...);
   });
 }
@@ -262,8 +267,7 @@ requires(sizeof...(Copies) == 1 ||
   detail::check_groups<Recipe>("quantize_groups", x, "x", offsets, groups, cols, copies...);
   uint64_t const rows = offsets[groups] - offsets[0];
   if (rows == 0 || cols == 0) return;
-  with_default_environment([&] {
-    detail::run_coder<Recipe> const coder(recipe, rows * blocks_per_row<Recipe>(cols));
+  detail::with_coder(recipe, rows * blocks_per_row<Recipe>(cols), [&](auto const& coder) {
     auto const each = [&](auto... at) {
       for (uint64_t g = 0; g < groups; ++g) {
         uint64_t const n = offsets[g + 1] - offsets[g], before = offsets[g] * cols;

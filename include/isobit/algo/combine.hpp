@@ -85,14 +85,21 @@ ISOBIT_HD void make_plan(combine_map<Index, Expert> const& map, uint64_t t, comb
 
 namespace detail {
 
+// g++ cannot see that only nodes that wait are read.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC_RTC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 // The tree of a plan for V columns: `value(i, s)` gives the states of present row i. The nodes are indexed by constants,
 // so that they stay in registers. Precondition: plan.count > 0.
 ISOBIT_CALLS_USER_CODE
 template <int V, int MaxK, class State, class Acc, class Value>
 ISOBIT_HD void combine_rows(combine_plan<MaxK> const& plan, Acc const& acc, Value const& value, State* result) {
   State node[MaxK][V];
+  value(0, node[0]);
   ISOBIT_UNROLL
-  for (int i = 0; i < MaxK; ++i) {
+  for (int i = 1; i < MaxK; ++i) {
     if (i >= plan.count) break;
     value(i, node[i]);
     uint32_t const absorbed = plan.absorbed[i];
@@ -110,6 +117,10 @@ ISOBIT_HD void combine_rows(combine_plan<MaxK> const& plan, Acc const& acc, Valu
   ISOBIT_UNROLL
   for (int j = 0; j < V; ++j) result[j] = node[0][j];
 }
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC_RTC__)
+#pragma GCC diagnostic pop
+#endif
 
 // Elements of a row that one thread takes at a time, so that the nodes fit into some 64 registers.
 template <class T, class State, int MaxK> ISOBIT_HD constexpr int combine_width() {

@@ -12,6 +12,7 @@ namespace isobit::inline bits1 {
 template <class Flag> struct head_flags {
   using element = Flag;
   Flag const* data;
+  ISOBIT_HD explicit constexpr head_flags(Flag const* flags) : data(flags) {}
   ISOBIT_HD bool operator()(uint64_t i) const { return i == 0 || data[i] != Flag{}; }
 };
 template <class Flag> head_flags(Flag const*) -> head_flags<Flag>;
@@ -21,6 +22,7 @@ template <class Flag> head_flags(Flag*) -> head_flags<Flag>;
 template <class Key> struct key_changes {
   using element = Key;
   Key const* data;
+  ISOBIT_HD explicit constexpr key_changes(Key const* keys) : data(keys) {}
   ISOBIT_HD bool operator()(uint64_t i) const { return i == 0 || !(data[i] == data[i - 1]); }
 };
 template <class Key> key_changes(Key const*) -> key_changes<Key>;

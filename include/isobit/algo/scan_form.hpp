@@ -20,6 +20,10 @@ template <bool Exclusive, class Initial = no_initial> struct scan_form {
   Initial initial{};
 };
 
+template <class T, class Acc>
+concept initial_for = stl::same_as<T, no_initial> || stl::same_as<T, typename Acc::state> ||
+                      requires(T const x) { static_cast<typename Acc::input>(decode_element(x)); };
+
 // The form for a caller's initial value: a state of the accumulator as it is, anything else as an element.
 template <bool Exclusive, class Acc> ISOBIT_HD constexpr scan_form<Exclusive> make_form(Acc const&, no_initial) {
   return {};
@@ -30,13 +34,9 @@ ISOBIT_HD constexpr auto make_form(Acc const& acc, T const& initial) {
   using state = typename Acc::state;
   if constexpr (stl::same_as<T, state>)
     return scan_form<Exclusive, initial_state<state>>{{initial}};
-  else
+  else if constexpr (initial_for<T, Acc>)
     return scan_form<Exclusive, initial_state<state>>{{acc.lift(static_cast<typename Acc::input>(decode_element(initial)))}};
 }
-template <class T, class Acc>
-concept initial_for = stl::same_as<T, no_initial> || stl::same_as<T, typename Acc::state> ||
-                      requires(T const x) { static_cast<typename Acc::input>(decode_element(x)); };
-
 // The fold of everything before some element, of which an exclusive scan stores the result; nothing for others.
 template <class Form, class State> struct before_first {
   ISOBIT_CALLS_USER_CODE

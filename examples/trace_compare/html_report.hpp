@@ -20,7 +20,8 @@ public:
     out_ += "<dl>\n";
     item("A", a.name() + ": " + number(a.size()) + " events");
     item("B", b.name() + ": " + number(b.size()) + " events");
-    item("Compared", number(c.compared) + " pairs of tensors by digests, " + number(c.confirmed) + " of them by bytes too");
+    item("Compared",
+         number(c.compared) + " pairs of tensors by digests, " + number(c.confirmed) + " of them by bytes too");
     for (auto const& r : c.remarks) item("Note", r);
     out_ += "</dl>\n<h2>Timeline</h2>\n";
     timeline(c);
@@ -66,11 +67,20 @@ article ul { margin: 6px 0 0; padding: 0; list-style: none; font: .85rem/1.5 ui-
   static void escape(std::string& out, std::string_view text) {
     for (char const ch : text) {
       switch (ch) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(ch) < 0x20 || ch == 0x7f ? '?' : ch;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(ch) < 0x20 || ch == 0x7f ? '?' : ch;
       }
     }
   }
@@ -93,7 +103,8 @@ article ul { margin: 6px 0 0; padding: 0; list-style: none; font: .85rem/1.5 ui-
   }
 
   void timeline(trace::comparison const& c) {
-    constexpr char const* names[] = {"equal", "no digests", "outputs differ", "inputs differ", "in A only", "in B only"};
+    constexpr char const* names[] = {"equal",         "no digests", "outputs differ",
+                                     "inputs differ", "in A only",  "in B only"};
     std::size_t longest = 1;
     bool used[trace::step_kinds] = {};
     for (auto const& r : c.ranks) {
@@ -109,11 +120,11 @@ article ul { margin: 6px 0 0; padding: 0; list-style: none; font: .85rem/1.5 ui-
     out_ += "</ul>\n";
     for (std::size_t first = 0; first < c.ranks.size(); first += group)
       row(c, first, std::min(first + group, c.ranks.size()), longest, columns);
-    out_ += "<div class=\"row\"><span></span><div class=\"axis\"><span>first event</span><span>event " + number(longest) +
-            "</span></div></div>\n";
+    out_ += "<div class=\"row\"><span></span><div class=\"axis\"><span>first event</span><span>event " +
+            number(longest) + "</span></div></div>\n";
     if (longest > columns || group > 1)
-      paragraph("dim", "Summarised: a cell stands for up to " + number((longest + columns - 1) / columns) + " events of " +
-                           number(group) + " rank(s), and has the colour of the worst of them.");
+      paragraph("dim", "Summarised: a cell stands for up to " + number((longest + columns - 1) / columns) +
+                           " events of " + number(group) + " rank(s), and has the colour of the worst of them.");
   }
 
   void row(trace::comparison const& c, std::size_t first, std::size_t last, std::size_t longest, std::size_t columns) {
@@ -125,7 +136,8 @@ article ul { margin: 6px 0 0; padding: 0; list-style: none; font: .85rem/1.5 ui-
       for (std::size_t i = 0; i < steps.size(); ++i) {
         std::size_t const column = i * columns / longest;
         int& cell = cells[column];
-        cell = cell < 0 ? static_cast<int>(steps[i]) : static_cast<int>(worse(static_cast<trace::step>(cell), steps[i]));
+        cell =
+            cell < 0 ? static_cast<int>(steps[i]) : static_cast<int>(worse(static_cast<trace::step>(cell), steps[i]));
         if (!differs && steps[i] > trace::step::unobserved) differs = true, mark = std::min(mark, column);
       }
     }
@@ -167,8 +179,8 @@ article ul { margin: 6px 0 0; padding: 0; list-style: none; font: .85rem/1.5 ui-
     trace::finding const& f = *r.first;
     out_ += "<article><h3>rank " + std::to_string(r.rank) + ": ";
     text(describe(f.what()));
-    out_ += std::string("</h3><p><b") + (trace::detail::is_origin(f.kind) ? " class=\"o\">" : ">") + name_of(f.kind) + "</b>: " +
-            kind_text(f.kind) + "</p><ul>";
+    out_ += std::string("</h3><p><b") + (trace::detail::is_origin(f.kind) ? " class=\"o\">" : ">") + name_of(f.kind) +
+            "</b>: " + kind_text(f.kind) + "</p><ul>";
     for (auto const& d : details(f)) {
       out_ += "<li>";
       text(d);

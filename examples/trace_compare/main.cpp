@@ -30,7 +30,8 @@ public:
   }
   void say(char const* what, std::uint64_t done, std::uint64_t all) {
     if (!visible_ || all == 0) return;
-    std::fprintf(stderr, "\r\033[K%s %d %%", what, static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(all)));
+    std::fprintf(stderr, "\r\033[K%s %d %%", what,
+                 static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(all)));
     std::fflush(stderr);
   }
 
@@ -78,7 +79,8 @@ int run(options const& o) {
   bool const color = o.color && isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
   p.clear();
   std::string const report = o.json ? json_report().write(c, a, b) : text_report(color).write(c, a, b);
-  if (std::fputs(report.c_str(), stdout) < 0 || std::fflush(stdout) != 0) throw std::runtime_error("the output cannot be written");
+  if (std::fputs(report.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    throw std::runtime_error("the output cannot be written");
   return c.same() ? 0 : 1;
 }
 

@@ -17,7 +17,8 @@ public:
     line("");
     line("A  " + safe(a.name()) + ": " + number(a.size()) + " events, " + number(a.ranks().size()) + " rank(s)");
     line("B  " + safe(b.name()) + ": " + number(b.size()) + " events, " + number(b.ranks().size()) + " rank(s)");
-    line("   " + number(c.compared) + " pairs of tensors compared by digests, " + number(c.confirmed) + " of them by bytes too");
+    line("   " + number(c.compared) + " pairs of tensors compared by digests, " + number(c.confirmed) +
+         " of them by bytes too");
     for (auto const& r : c.remarks) line("   note: " + safe(r));
     if (!c.same()) findings(c);
     if (!c.next.empty()) {
@@ -36,7 +37,8 @@ private:
     // Origins first: they are why the others differ.
     std::stable_sort(named.begin(), named.end(), [](auto const* x, auto const* y) { return weight(*x) < weight(*y); });
     for (std::size_t i = 0; i < named.size() && i < most_ranks; ++i) one(*named[i]);
-    if (named.size() > most_ranks) line("\n" + number(named.size() - most_ranks) + " more ranks differ (--json lists all)");
+    if (named.size() > most_ranks)
+      line("\n" + number(named.size() - most_ranks) + " more ranks differ (--json lists all)");
     if (!equal.empty()) {
       std::vector<std::uint32_t> ranks;
       for (auto const* r : equal) ranks.push_back(r->rank);

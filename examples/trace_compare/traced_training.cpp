@@ -10,9 +10,10 @@
 int main(int count, char** words) {
   bool const fault = count == 3 && std::strcmp(words[2], "--fault") == 0;
   if (count < 2 || count > 3 || (count == 3 && !fault)) {
-    std::fputs("traced_training FOLDER [--fault]   writes the trace of three iterations on four simulated ranks;\n"
-               "                                   --fault: one output of rank 1 is wrong by one unit in the last place\n",
-               stderr);
+    std::fputs(
+        "traced_training FOLDER [--fault]   writes the trace of three iterations on four simulated ranks;\n"
+        "                                   --fault: one output of rank 1 is wrong by one unit in the last place\n",
+        stderr);
     return 2;
   }
   try {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! A toy training loop with a trace: two linear layers on MXFP8 activations, four simulated ranks, gradients summed over
-//! ranks and microbatches by the tree. The linear layers run as a kernel on isobit's simulator, the rest on the host.
+//! A toy training loop with a trace: two linear layers on MXFP8 activations, four simulated ranks, gradients summed
+//! over ranks and microbatches by the tree. The linear layers run as a kernel on isobit's simulator, the rest on the
+//! host.
 #pragma once
 
 #include <isobit/simt/cuda.hpp>
@@ -49,7 +50,9 @@ __global__ inline void linear_kernel(isobit::e4m3 const* codes, isobit::e8m0 con
   __shared__ isobit::block<64>::storage<float> memory;
   auto const block = isobit::block(memory);
   std::size_t const row = blockIdx.x;
-  auto const x = [=](std::size_t i) { return recipe::value_of(codes[row * inner + i], scales[row * inner / 32 + i / 32]); };
+  auto const x = [=](std::size_t i) {
+    return recipe::value_of(codes[row * inner + i], scales[row * inner / 32 + i / 32]);
+  };
   for (std::size_t j = 0; j < n; ++j) {
     float const sum = isobit::dot(block, inner, x, w + j * inner);
     if (block.thread_rank() == 0) y[row * n + j] = sum;
@@ -61,8 +64,8 @@ public:
   //! `folder`: where the traces go.
   training(std::string const& folder, std::optional<fault> f = {}) : fault_(std::move(f)) {
     for (uint32_t r = 0; r < ranks; ++r)
-      recorders_.push_back(std::make_unique<isobit::trace::recorder>(
-          isobit::trace::recorder_options{.folder = folder, .rank = r}));
+      recorders_.push_back(
+          std::make_unique<isobit::trace::recorder>(isobit::trace::recorder_options{.folder = folder, .rank = r}));
     for (std::size_t layer = 0; layer < 2; ++layer) {
       state_.weights[layer] = random(100 + layer, rows(layer) * inner, 0.125f);
       state_.momenta[layer].assign(rows(layer) * inner, 0.0f);
@@ -178,7 +181,8 @@ private:
   floats weight_gradient(uint32_t r, uint32_t m, std::size_t layer, floats const& dy, floats const& x) {
     floats dw = product(dy, x, batch, true);
     std::vector<uint64_t> const shape{rows(layer), inner};
-    finish(r, m, "wgrad", scope(layer), {{"dy", &dy, {batch, rows(layer)}}, {"x", &x, {batch, inner}}}, "dw", dw, shape);
+    finish(r, m, "wgrad", scope(layer), {{"dy", &dy, {batch, rows(layer)}}, {"x", &x, {batch, inner}}}, "dw", dw,
+           shape);
     return dw;
   }
   static floats accumulated(std::vector<floats> const& parts) {
@@ -226,8 +230,8 @@ private:
     if (hit(r, m, name, where)) out[fault_->element] = isobit::next_up(out[fault_->element]);
   }
   // An operation of one output, recorded after its fault was planted.
-  void finish(uint32_t r, uint32_t m, std::string const& name, std::string const& where, std::vector<named> const& inputs,
-              char const* output, floats& out, shape const& extents) {
+  void finish(uint32_t r, uint32_t m, std::string const& name, std::string const& where,
+              std::vector<named> const& inputs, char const* output, floats& out, shape const& extents) {
     plant(r, m, name, where, out);
     auto e = recorders_[r]->add("op", name, where);
     for (auto const& in : inputs) record(e, false, in.name, *in.values, in.extents);

@@ -34,13 +34,20 @@ inline std::string type_text(trace::signature const& s) {
 
 inline char const* kind_text(trace::finding_kind k) {
   switch (k) {
-  case trace::finding_kind::origin: return "equal inputs, different outputs: it begins here";
-  case trace::finding_kind::receiver: return "different inputs: it began earlier";
-  case trace::finding_kind::unproven: return "different outputs; the inputs were not recorded in full";
-  case trace::finding_kind::missing: return "in A only";
-  case trace::finding_kind::extra: return "in B only";
-  case trace::finding_kind::reordered: return "comes in another order";
-  case trace::finding_kind::contradiction: return "equal digests, different bytes";
+  case trace::finding_kind::origin:
+    return "equal inputs, different outputs: it begins here";
+  case trace::finding_kind::receiver:
+    return "different inputs: it began earlier";
+  case trace::finding_kind::unproven:
+    return "different outputs; the inputs were not recorded in full";
+  case trace::finding_kind::missing:
+    return "in A only";
+  case trace::finding_kind::extra:
+    return "in B only";
+  case trace::finding_kind::reordered:
+    return "comes in another order";
+  case trace::finding_kind::contradiction:
+    return "equal digests, different bytes";
   }
   return "";
 }
@@ -64,17 +71,18 @@ inline std::vector<std::string> details(trace::finding const& f) {
     if (a != nullptr && !a->name.empty()) line += " \"" + a->name + "\"";
     if (a != nullptr) line += ", " + type_text(*a);
     out.push_back(line + ": " + f.reason + " differs");
-    if (a != nullptr && b != nullptr && f.reason == "digest") out.push_back("digests " + digest_text(*a) + " / " + digest_text(*b));
+    if (a != nullptr && b != nullptr && f.reason == "digest")
+      out.push_back("digests " + digest_text(*a) + " / " + digest_text(*b));
     if (a != nullptr && b != nullptr && (f.reason == "shape" || f.reason == "dtype"))
       out.push_back(type_text(*a) + " / " + type_text(*b));
   }
   trace::location const& w = f.where;
   if (w.chunks > 0)
-    out.push_back("chunk " + number(w.first_chunk) + " of " + number(w.chunks) + " (" + number(w.chunk_bytes) + " bytes each); " +
-                  number(w.chunks_different) + " differ(s)");
+    out.push_back("chunk " + number(w.first_chunk) + " of " + number(w.chunks) + " (" + number(w.chunk_bytes) +
+                  " bytes each); " + number(w.chunks_different) + " differ(s)");
   if (w.elements > 0) {
-    out.push_back("element " + number(w.first_element) + " of " + number(w.elements) + "; " + number(w.elements_different) +
-                  " differ(s)");
+    out.push_back("element " + number(w.first_element) + " of " + number(w.elements) + "; " +
+                  number(w.elements_different) + " differ(s)");
     out.push_back("A  " + w.a);
     std::string const apart = ulp_text(w);
     out.push_back("B  " + w.b + (apart.empty() ? "" : "   " + apart));
@@ -87,7 +95,8 @@ inline std::vector<std::string> details(trace::finding const& f) {
 
 //! "3 events with other inputs, 1 missing, 200 equal".
 inline std::string counts_text(trace::rank_result const& r) {
-  constexpr char const* names[] = {"equal", "without digests", "with other outputs", "with other inputs", "in A only", "in B only"};
+  constexpr char const* names[] = {"equal",     "without digests", "with other outputs", "with other inputs",
+                                   "in A only", "in B only"};
   std::string out;
   for (int i = trace::step_kinds - 1; i >= 0; --i)
     if (r.count[i] > 0) out += (out.empty() ? "" : ", ") + number(r.count[i]) + " " + names[i];

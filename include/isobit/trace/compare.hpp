@@ -180,13 +180,13 @@ private:
 
 //! Compares trace A with trace B, both `finish`ed.
 //!
-//! Events belong together by rank, iteration, microbatch, kind, scope, name and occurrence. On each rank the first event
-//! that differs, in A's order, is the rank's finding; those behind it are only counted. An event of kind "collective" has
-//! the inputs of all ranks. Digests decide; where files hold the bytes, equality is confirmed by them.
+//! Events belong together by rank, iteration, microbatch, kind, scope, name and occurrence. On each rank the first
+//! event that differs, in A's order, is the rank's finding; those behind it are only counted. An event of kind
+//! "collective" has the inputs of all ranks. Digests decide; where files hold the bytes, equality is confirmed by them.
 //!
-//! Throws `invalid_argument` for traces of different layouts or schema versions, and where not one pair of tensors could
-//! be compared by a full or partial digest: comparing nothing is not equality. Cost: one pass, and a sort of the events of
-//! a rank whose two traces are not in step.
+//! Throws `invalid_argument` for traces of different layouts or schema versions, and where not one pair of tensors
+//! could be compared by a full or partial digest: comparing nothing is not equality. Cost: one pass, and a sort of the
+//! events of a rank whose two traces are not in step.
 inline comparison compare(log const& a, log const& b, compare_options const& options = {}) {
   if (a.layout() != b.layout()) throw invalid_argument("trace::compare", "b", "of the same layout as a");
   if (a.layout() == layout::per_op && a.size() > 0 && b.size() > 0 && a[0].recipe != b[0].recipe)

@@ -56,44 +56,48 @@ struct earliest_findings {
 };
 
 inline char const* what_began(finding const& f) {
-  return f.kind == finding_kind::unproven        ? "the first outputs that differ (their inputs were not recorded) are of "
+  return f.kind == finding_kind::unproven ? "the first outputs that differ (their inputs were not recorded) are of "
          : f.kind == finding_kind::contradiction ? "equal digests hide different bytes in "
                                                  : "the difference begins in ";
 }
 
 inline void blame_origin(comparison& out, earliest_findings const& e) {
-  auto const most = std::max_element(e.origins.begin(), e.origins.end(), [](auto const& x, auto const& y) {
-    return x.second.size() < y.second.size();
-  });
+  auto const most = std::max_element(e.origins.begin(), e.origins.end(),
+                                     [](auto const& x, auto const& y) { return x.second.size() < y.second.size(); });
   auto const& [name, ranks] = *most;
   std::string const begins = what_began(*e.one) + name;
   if (e.origins.size() > 1) {
     out.conclusion = conclusion::several_events;
     out.verdict = begins + " on " + name_ranks(ranks) + ", and in " + std::to_string(e.origins.size() - 1) +
                   " other event(s) on other ranks";
-    out.next = "Look at what these events share: a library, a workspace, a random number state, a device. Trace them again "
-               "with their inputs and with chunk digests.";
+    out.next =
+        "Look at what these events share: a library, a workspace, a random number state, a device. Trace them again "
+        "with their inputs and with chunk digests.";
   } else if (out.ranks.size() == 1) {
     out.conclusion = conclusion::one_rank;
     out.verdict = begins + " (one rank, so nothing says whether others would differ too)";
-    out.next = "Run that operation alone, many times, on the kept inputs: if it differs there it is the kernel (atomics, "
-               "split sizes, autotuning); if not, it is the place or what ran beside it.";
+    out.next =
+        "Run that operation alone, many times, on the kept inputs: if it differs there it is the kernel (atomics, "
+        "split sizes, autotuning); if not, it is the place or what ran beside it.";
   } else if (ranks.size() == out.ranks.size()) {
     out.conclusion = conclusion::every_rank;
     out.verdict = begins + ", on all " + std::to_string(ranks.size()) + " ranks";
-    out.next = "All ranks name one event: look at the operation itself: atomics, split or tile sizes chosen at run time, "
-               "autotuning, uninitialised workspaces, the order and recipe that it was built with.";
+    out.next =
+        "All ranks name one event: look at the operation itself: atomics, split or tile sizes chosen at run time, "
+        "autotuning, uninitialised workspaces, the order and recipe that it was built with.";
   } else {
     out.conclusion = conclusion::few_ranks;
     out.verdict = begins + ", on " + name_ranks(ranks) + " (" + std::to_string(ranks.size()) + " of " +
                   std::to_string(out.ranks.size()) + ")";
-    out.next = "Other ranks ran the same operation with equal results: look at what is special about " +
-               name_ranks(ranks) + ": the device, its driver and clocks, the place in the topology, the shapes that it alone "
-               "has, what ran beside it. Then swap devices and see whether the rank or the device keeps the difference.";
+    out.next =
+        "Other ranks ran the same operation with equal results: look at what is special about " + name_ranks(ranks) +
+        ": the device, its driver and clocks, the place in the topology, the shapes that it alone "
+        "has, what ran beside it. Then swap devices and see whether the rank or the device keeps the difference.";
   }
   if (e.one->a && e.one->b && (e.one->a->order != e.one->b->order || e.one->a->recipe != e.one->b->recipe))
-    out.next = "The two runs name different orders or recipes for this event (" + e.one->a->order + " " + e.one->a->recipe +
-               " / " + e.one->b->order + " " + e.one->b->recipe + "): different bits are to be expected. " + out.next;
+    out.next = "The two runs name different orders or recipes for this event (" + e.one->a->order + " " +
+               e.one->a->recipe + " / " + e.one->b->order + " " + e.one->b->recipe +
+               "): different bits are to be expected. " + out.next;
 }
 
 inline void remark(comparison& out) {
@@ -114,8 +118,8 @@ inline void conclude(comparison& out) {
   if (e.differing == 0) {
     uint64_t events = 0;
     for (auto const& r : out.ranks) events += r.events_a;
-    out.verdict = std::to_string(events) + " events of " + std::to_string(out.ranks.size()) + " rank(s): " +
-                  std::to_string(out.compared) + " pairs of tensors compared, no difference";
+    out.verdict = std::to_string(events) + " events of " + std::to_string(out.ranks.size()) +
+                  " rank(s): " + std::to_string(out.compared) + " pairs of tensors compared, no difference";
     return;
   }
   if (!e.origins.empty()) {
@@ -128,14 +132,16 @@ inline void conclude(comparison& out) {
                    : e.one->kind == finding_kind::missing ? "missing in B"
                                                           : "in B only") +
                   ", on " + name_ranks(ranks);
-    out.next = "Nothing that was recorded differed before. Look at what decides whether this event happens: data that is not "
-               "recorded, flags, the number of iterations or microbatches, caches, recomputation, a crashed rank.";
+    out.next =
+        "Nothing that was recorded differed before. Look at what decides whether this event happens: data that is not "
+        "recorded, flags, the number of iterations or microbatches, caches, recomputation, a crashed rank.";
   } else {
     out.conclusion = conclusion::receivers_only;
     out.verdict = "no rank has an origin: the first difference is an input of " + describe(e.one->what()) + ", on " +
                   name_ranks(e.receivers);
-    out.next = "What made this input is not in the trace, or was changed behind it. Record more: what produces it, copies and "
-               "collectives, the data loader, the random number state, optimiser state after loading.";
+    out.next =
+        "What made this input is not in the trace, or was changed behind it. Record more: what produces it, copies and "
+        "collectives, the data loader, the random number state, optimiser state after loading.";
   }
   if (!e.origins.empty() && !e.control_flow.empty())
     out.remarks.push_back("in the same iteration the runs did different things on other ranks: " +

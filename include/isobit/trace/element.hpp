@@ -84,15 +84,15 @@ template <class T> constexpr element_type element_of(char const* name, dtype typ
 }
 
 inline constexpr element_type element_types[] = {
-    element_of<uint8_t>("bytes", dtype::bytes),  element_of<uint8_t>("boolean", dtype::boolean),
-    element_of<uint8_t>("u8", dtype::u8),        element_of<int8_t>("i8", dtype::i8),
-    element_of<uint16_t>("u16", dtype::u16),     element_of<int16_t>("i16", dtype::i16),
-    element_of<uint32_t>("u32", dtype::u32),     element_of<int32_t>("i32", dtype::i32),
-    element_of<uint64_t>("u64", dtype::u64),     element_of<int64_t>("i64", dtype::i64),
-    element_of<double>("f64", dtype::f64),       element_of<float>("f32", dtype::f32),
-    element_of<f16>("f16", dtype::f16),          element_of<bf16>("bf16", dtype::bf16),
-    element_of<e4m3>("e4m3", dtype::e4m3),       element_of<e5m2>("e5m2", dtype::e5m2),
-    element_of<e8m0>("e8m0", dtype::e8m0),       element_of<e3m2>("e3m2", dtype::e3m2),
+    element_of<uint8_t>("bytes", dtype::bytes), element_of<uint8_t>("boolean", dtype::boolean),
+    element_of<uint8_t>("u8", dtype::u8),       element_of<int8_t>("i8", dtype::i8),
+    element_of<uint16_t>("u16", dtype::u16),    element_of<int16_t>("i16", dtype::i16),
+    element_of<uint32_t>("u32", dtype::u32),    element_of<int32_t>("i32", dtype::i32),
+    element_of<uint64_t>("u64", dtype::u64),    element_of<int64_t>("i64", dtype::i64),
+    element_of<double>("f64", dtype::f64),      element_of<float>("f32", dtype::f32),
+    element_of<f16>("f16", dtype::f16),         element_of<bf16>("bf16", dtype::bf16),
+    element_of<e4m3>("e4m3", dtype::e4m3),      element_of<e5m2>("e5m2", dtype::e5m2),
+    element_of<e8m0>("e8m0", dtype::e8m0),      element_of<e3m2>("e3m2", dtype::e3m2),
     element_of<e2m3>("e2m3", dtype::e2m3),
 };
 
@@ -101,11 +101,13 @@ struct dtype_alias {
 };
 // What PyTorch calls them.
 inline constexpr dtype_alias dtype_aliases[] = {
-    {"float64", "f64"},         {"double", "f64"},      {"float32", "f32"},        {"float", "f32"},
-    {"float16", "f16"},         {"half", "f16"},        {"bfloat16", "bf16"},      {"float8_e4m3fn", "e4m3"},
-    {"float8_e5m2", "e5m2"},    {"float8_e8m0fnu", "e8m0"}, {"uint8", "u8"},       {"int8", "i8"},
-    {"uint16", "u16"},          {"int16", "i16"},       {"uint32", "u32"},         {"int32", "i32"},
-    {"uint64", "u64"},          {"int64", "i64"},       {"bool", "boolean"},
+    {"float64", "f64"},         {"double", "f64"},         {"float32", "f32"},
+    {"float", "f32"},           {"float16", "f16"},        {"half", "f16"},
+    {"bfloat16", "bf16"},       {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"},
+    {"float8_e8m0fnu", "e8m0"}, {"uint8", "u8"},           {"int8", "i8"},
+    {"uint16", "u16"},          {"int16", "i16"},          {"uint32", "u32"},
+    {"int32", "i32"},           {"uint64", "u64"},         {"int64", "i64"},
+    {"bool", "boolean"},
 };
 
 } // namespace detail

@@ -22,7 +22,8 @@ inline constexpr uint32_t no_number = ~uint32_t(0);
 class error : public std::runtime_error {
 public:
   error(std::string const& file, uint64_t line, std::string const& what)
-      : std::runtime_error(file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + what), file_(file), line_(line) {}
+      : std::runtime_error(file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + what), file_(file),
+        line_(line) {}
   std::string const& file() const { return file_; }
   uint64_t line() const { return line_; }
 
@@ -59,11 +60,11 @@ struct signature {
 struct event {
   uint32_t rank = 0, iteration = 0, microbatch = 0, occurrence = 0;
   uint64_t sequence = 0;
-  std::string kind;  //!< "op", "collective" (see `compare`), or any other word
-  std::string name;  //!< "linear"
-  std::string scope; //!< "layers.7.mlp"
-  std::string order; //!< the name of the order of a reduction (`order_id`); may be empty
-  std::string recipe; //!< the name of a recipe; may be empty
+  std::string kind;            //!< "op", "collective" (see `compare`), or any other word
+  std::string name;            //!< "linear"
+  std::string scope;           //!< "layers.7.mlp"
+  std::string order;           //!< the name of the order of a reduction (`order_id`); may be empty
+  std::string recipe;          //!< the name of a recipe; may be empty
   bool inputs_recorded = true; //!< false where the recorder looks at outputs only
   std::vector<signature> inputs, outputs;
 };

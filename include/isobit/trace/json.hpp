@@ -28,7 +28,12 @@ inline bool is_utf8(std::string_view s) {
   for (size_t i = 0; i < s.size();) {
     auto const byte = [&](size_t k) { return i + k < s.size() ? static_cast<unsigned char>(s[i + k]) : 0u; };
     unsigned const first = byte(0);
-    size_t const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    size_t const length = first < 0x80   ? 1
+                          : first < 0xc2 ? 0
+                          : first < 0xe0 ? 2
+                          : first < 0xf0 ? 3
+                          : first < 0xf5 ? 4
+                                         : 0;
     if (length == 0) return false;
     for (size_t k = 1; k < length; ++k)
       if ((byte(k) & 0xc0) != 0x80) return false;
@@ -247,7 +252,8 @@ private:
     } else if (code < 0x10000) {
       put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
     } else {
-      put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+      put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)),
+          put(0x80 | (code & 0x3f));
     }
     return code < 0x80;
   }

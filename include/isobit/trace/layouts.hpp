@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! One line of a trace file to one event: what all readers share, and isobit's own layout (docs/traces.md). Whatever has a
-//! meaning is checked, and an unknown field is refused.
+//! One line of a trace file to one event: what all readers share, and isobit's own layout (docs/traces.md). Whatever
+//! has a meaning is checked, and an unknown field is refused.
 #pragma once
 
 #include <isobit/trace/json.hpp>
@@ -140,31 +140,45 @@ inline bool is_safe_path(std::string_view path) {
 }
 
 inline void read_own_signature(json_reader& r, signature& s) {
-  static constexpr std::string_view names[] = {"name", "dtype", "shape", "count", "digest", "chunk_bytes", "chunks", "data"};
+  static constexpr std::string_view names[] = {"name",   "dtype",       "shape",  "count",
+                                               "digest", "chunk_bytes", "chunks", "data"};
   fields f(r, names);
   r.object([&](std::string_view key) {
     switch (f.see(key)) {
-    case 0: return read_text(r, s.name);
-    case 1: return read_text(r, s.dtype);
-    case 2: return read_shape(r, s);
-    case 3: s.count = r.integer(); return;
-    case 4: return read_digest(r, s);
-    case 5: s.chunk_bytes = r.integer(); return;
-    case 6: return r.array([&] { s.chunks.push_back(read_hex64(r)); });
-    case 7: return read_text(r, s.data);
-    default: f.unknown(key);
+    case 0:
+      return read_text(r, s.name);
+    case 1:
+      return read_text(r, s.dtype);
+    case 2:
+      return read_shape(r, s);
+    case 3:
+      s.count = r.integer();
+      return;
+    case 4:
+      return read_digest(r, s);
+    case 5:
+      s.chunk_bytes = r.integer();
+      return;
+    case 6:
+      return r.array([&] { s.chunks.push_back(read_hex64(r)); });
+    case 7:
+      return read_text(r, s.data);
+    default:
+      f.unknown(key);
     }
   });
   f.need({1, 2, 3, 4});
   check_count(r, s);
   if (f.has(5) != f.has(6)) r.fail("chunk_bytes and chunks come together");
-  if (f.has(5) && (s.chunk_bytes == 0 || s.chunk_bytes % 16 != 0)) r.fail("chunk_bytes is a multiple of 16, at least 16");
+  if (f.has(5) && (s.chunk_bytes == 0 || s.chunk_bytes % 16 != 0))
+    r.fail("chunk_bytes is a multiple of 16, at least 16");
   if (f.has(7) && !is_safe_path(s.data)) r.fail("data is a path within the trace's folder");
 }
 
 inline void read_own(json_reader& r, event& e) {
-  static constexpr std::string_view names[] = {"isobit_trace", "rank", "iteration", "microbatch", "sequence", "kind", "name", "scope", "occurrence",
-               "order_id", "recipe", "in", "out"};
+  static constexpr std::string_view names[] = {"isobit_trace", "rank", "iteration", "microbatch", "sequence",
+                                               "kind",         "name", "scope",     "occurrence", "order_id",
+                                               "recipe",       "in",   "out"};
   fields f(r, names);
   reset(e);
   r.object([&](std::string_view key) {
@@ -172,19 +186,37 @@ inline void read_own(json_reader& r, event& e) {
     case 0:
       if (r.integer() != schema_version) r.fail("schema version 1 expected");
       return;
-    case 1: e.rank = small_number(r); return;
-    case 2: e.iteration = small_number(r); return;
-    case 3: e.microbatch = small_number(r); return;
-    case 4: e.sequence = r.integer(); return;
-    case 5: return read_text(r, e.kind);
-    case 6: return read_text(r, e.name);
-    case 7: return read_text(r, e.scope);
-    case 8: e.occurrence = small_number(r); return;
-    case 9: return read_text(r, e.order);
-    case 10: return read_text(r, e.recipe);
-    case 11: return r.array([&] { read_own_signature(r, next_signature(r, e.inputs)); });
-    case 12: return r.array([&] { read_own_signature(r, next_signature(r, e.outputs)); });
-    default: f.unknown(key);
+    case 1:
+      e.rank = small_number(r);
+      return;
+    case 2:
+      e.iteration = small_number(r);
+      return;
+    case 3:
+      e.microbatch = small_number(r);
+      return;
+    case 4:
+      e.sequence = r.integer();
+      return;
+    case 5:
+      return read_text(r, e.kind);
+    case 6:
+      return read_text(r, e.name);
+    case 7:
+      return read_text(r, e.scope);
+    case 8:
+      e.occurrence = small_number(r);
+      return;
+    case 9:
+      return read_text(r, e.order);
+    case 10:
+      return read_text(r, e.recipe);
+    case 11:
+      return r.array([&] { read_own_signature(r, next_signature(r, e.inputs)); });
+    case 12:
+      return r.array([&] { read_own_signature(r, next_signature(r, e.outputs)); });
+    default:
+      f.unknown(key);
     }
   });
   f.need({0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12});

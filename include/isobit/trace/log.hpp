@@ -97,7 +97,9 @@ public:
   //! Event number `i`, in full.
   event operator[](size_t i) const { return expand(events_.at(i)); }
   //! The file and line that event `i` was read from; "events", 0 for one that was added by hand.
-  std::pair<std::string const&, uint64_t> origin(size_t i) const { return {files_[events_.at(i).file], events_[i].line}; }
+  std::pair<std::string const&, uint64_t> origin(size_t i) const {
+    return {files_[events_.at(i).file], events_[i].line};
+  }
 
   //! Adds an event, in any order. Call `finish` after the last.
   void add(event const& e) { add(e, 0, 0); }
@@ -128,8 +130,9 @@ private:
     auto const& later = std::tie(a.file, a.line) < std::tie(b.file, b.line) ? b : a;
     auto const& earlier = &later == &a ? b : a;
     throw error(files_[later.file], later.line,
-                std::string("the same ") + what + " as in " + files_[earlier.file] + ":" + std::to_string(earlier.line) +
-                    " (" + describe(expand(later)) + ", rank " + std::to_string(later.rank) + ")");
+                std::string("the same ") + what + " as in " + files_[earlier.file] + ":" +
+                    std::to_string(earlier.line) + " (" + describe(expand(later)) + ", rank " +
+                    std::to_string(later.rank) + ")");
   }
 
   std::vector<std::string> files_;
@@ -145,8 +148,8 @@ private:
 inline void log::add(event const& e, uint32_t file, uint32_t line) {
   if (e.inputs.size() + e.outputs.size() > 0xffff || signatures_.size() > 0xfff00000u)
     throw error(files_[file], line, "more tensors than a trace can hold");
-  events_.push_back({e.sequence, e.rank, e.iteration, e.microbatch, e.occurrence, texts_.add(e.kind), texts_.add(e.scope),
-                     texts_.add(e.name), texts_.add(e.order), texts_.add(e.recipe), file, line,
+  events_.push_back({e.sequence, e.rank, e.iteration, e.microbatch, e.occurrence, texts_.add(e.kind),
+                     texts_.add(e.scope), texts_.add(e.name), texts_.add(e.order), texts_.add(e.recipe), file, line,
                      static_cast<uint32_t>(signatures_.size()), static_cast<uint32_t>(e.inputs.size()),
                      static_cast<uint32_t>(e.outputs.size()), e.inputs_recorded});
   for (auto const& s : e.inputs) keep(s);
@@ -204,8 +207,8 @@ inline event log::expand(detail::kept_event const& k) const {
   return e;
 }
 
-// No name may come twice. A per-op trace counts occurrences over all scopes, so that one missing event would rename later
-// ones: here they are counted anew within each scope.
+// No name may come twice. A per-op trace counts occurrences over all scopes, so that one missing event would rename
+// later ones: here they are counted anew within each scope.
 inline void log::number_occurrences() {
   bool const count = layout_ == trace::layout::per_op;
   std::vector<std::pair<uint64_t, uint32_t>> hashes(events_.size());
@@ -218,7 +221,8 @@ inline void log::number_occurrences() {
   for (size_t k = 0; k < hashes.size(); ++k) {
     if (k == 0 || hashes[k].first != hashes[k - 1].first) names.clear();
     auto& e = events_[hashes[k].second];
-    auto const same = std::find_if(names.begin(), names.end(), [&](auto const& n) { return events_[n.first].key() == e.key(); });
+    auto const same =
+        std::find_if(names.begin(), names.end(), [&](auto const& n) { return events_[n.first].key() == e.key(); });
     if (same == names.end())
       names.emplace_back(hashes[k].second, 0u);
     else if (count)

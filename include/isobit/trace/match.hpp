@@ -140,7 +140,8 @@ private:
     if (!counted) return match_by_occurrence(x, y);
     size_t const both = x.size < y.size ? x.size : y.size;
     size_t before = 0;
-    while (before < both && (x.size == y.size || detail::compare(logs_, a(x.at[before]), b(y.at[before])).equal())) ++before;
+    while (before < both && (x.size == y.size || detail::compare(logs_, a(x.at[before]), b(y.at[before])).equal()))
+      ++before;
     for (size_t k = 0; k < before; ++k) pair(x.at[k], y.at[k]);
     for (size_t k = 1; k <= both - before; ++k) pair(x.at[x.size - k], y.at[y.size - k]);
   }

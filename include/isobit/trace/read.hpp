@@ -145,8 +145,7 @@ public:
       if (lines.number() > no_number - 1) fail("more lines than a trace can hold");
       read(line, fail);
       if (claim.rank && event_.rank != *claim.rank) fail("another rank than the file's name says");
-      if (claim.iteration && event_.iteration != *claim.iteration)
-        fail("another iteration than the file's name says");
+      if (claim.iteration && event_.iteration != *claim.iteration) fail("another iteration than the file's name says");
       out_.add(event_, file, static_cast<uint32_t>(lines.number()));
       if (lines.bytes_read() != said) advanced((said = lines.bytes_read()));
     }
@@ -180,9 +179,10 @@ private:
 
 } // namespace detail
 
-//! Reads the file `path`, or every .jsonl file in the folder `path`. Every line must be of one layout and schema version.
-//! Throws `error`, with file and line, for anything that is malformed, cut off, contradicts its file's name, or names the
-//! same event twice; also where there is no event at all. Cost: about 2 s and 150 MB for a million events of 3 tensors.
+//! Reads the file `path`, or every .jsonl file in the folder `path`. Every line must be of one layout and schema
+//! version. Throws `error`, with file and line, for anything that is malformed, cut off, contradicts its file's name,
+//! or names the same event twice; also where there is no event at all. Cost: about 2 s and 150 MB for a million events
+//! of 3 tensors.
 inline log read(std::filesystem::path const& path, read_options const& options = {}) {
   namespace fs = std::filesystem;
   std::error_code none;

@@ -51,8 +51,8 @@ public:
     entry& input_sum(tensor const& t, digest_sum sum) { return r_->summed(e(), t, sum, false), *this; }
     entry& output_sum(tensor const& t, digest_sum sum) { return r_->summed(e(), t, sum, true), *this; }
     //! A tensor whose digest a kernel makes. Returns the number of the slot that the kernel must add the tensor's
-    //! `digest_sum` to; with chunks, of the first of `digest_chunks(bytes, chunk_bytes)` slots, one for each chunk's sum.
-    //! A flush fetches all slots; the number is good until then.
+    //! `digest_sum` to; with chunks, of the first of `digest_chunks(bytes, chunk_bytes)` slots, one for each chunk's
+    //! sum. A flush fetches all slots; the number is good until then.
     uint64_t device_input(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(e(), t, chunk_bytes, false); }
     uint64_t device_output(tensor const& t, uint64_t chunk_bytes = 0) { return r_->device(e(), t, chunk_bytes, true); }
 
@@ -77,7 +77,8 @@ public:
     file_.open(options_.folder + "/" + stem() + ".jsonl", options_.replace);
   }
 
-  //! A new event; `begin` comes first. `kind`: "op", "collective" (its output depends on all ranks' inputs) or your own.
+  //! A new event; `begin` comes first. `kind`: "op", "collective" (its output depends on all ranks' inputs) or your
+  //! own.
   entry add(std::string_view kind, std::string_view name, std::string_view scope = {}) {
     if (!file_.is_open()) throw invalid_argument("trace::recorder::add", "begin", "called first");
     if (kind.empty() || name.empty()) throw invalid_argument("trace::recorder::add", "kind and name", "words");
@@ -128,7 +129,8 @@ private:
     return name;
   }
   event& open_event(uint64_t ticket) {
-    if (!open_ || ticket != ticket_) throw invalid_argument("trace::recorder", "an entry", "used before the next call to its recorder");
+    if (!open_ || ticket != ticket_)
+      throw invalid_argument("trace::recorder", "an entry", "used before the next call to its recorder");
     return events_.back();
   }
   // Takes back the event that is being put together.
@@ -188,7 +190,8 @@ private:
         }
         set_digest(s, sum, t);
         if (o.keep) {
-          s.data = stem() + "_data/" + std::to_string(e.sequence) + (output ? "_out" : "_in") + std::to_string(list.size());
+          s.data =
+              stem() + "_data/" + std::to_string(e.sequence) + (output ? "_out" : "_in") + std::to_string(list.size());
           detail::write_whole(options_.folder + "/" + s.data, t.data, n);
         }
       }

@@ -24,7 +24,8 @@ struct tensor {
   uint64_t count() const {
     uint64_t n = 1;
     for (uint64_t const e : shape)
-      if (__builtin_mul_overflow(n, e, &n)) throw invalid_argument("trace::tensor", "shape", "of fewer than 2^64 elements");
+      if (__builtin_mul_overflow(n, e, &n))
+        throw invalid_argument("trace::tensor", "shape", "of fewer than 2^64 elements");
     return n;
   }
   //! e2m1 elements lie two to a byte.
@@ -53,12 +54,13 @@ struct recorder_options {
   uint32_t rank = 0;
   uint64_t flush_events = 256; //!< events kept before they are written
   uint64_t slots = 1024;       //!< `digest_sum`s on the device, for `device_input` and `device_output`
-  //! Copies the first `count` slots of the device to `to`, sets them to zero, and returns when both is done. It must wait
-  //! for all kernels that add to them: cudaMemcpyAsync, cudaMemsetAsync, cudaStreamSynchronize.
+  //! Copies the first `count` slots of the device to `to`, sets them to zero, and returns when both is done. It must
+  //! wait for all kernels that add to them: cudaMemcpyAsync, cudaMemsetAsync, cudaStreamSynchronize.
   std::function<void(digest_sum* to, uint64_t count)> transfer = {};
   //! Asked before a tensor is read or a slot is given out; without it, every buffer is ready.
   std::function<buffer_state(void const* data, uint64_t bytes)> fence = {};
-  //! Record a tensor that is not ready as "skipped_uninitialised" or "skipped_in_flight" instead of throwing `not_ready`.
+  //! Record a tensor that is not ready as "skipped_uninitialised" or "skipped_in_flight" instead of throwing
+  //! `not_ready`.
   bool mark_not_ready = false;
   bool replace = false; //!< replace files of iterations that are there already; without it they are refused
 };

@@ -49,8 +49,9 @@ public:
       if (n <= 0) {
         int const why = n < 0 ? errno : ENOSPC;
         bool const undone = before >= 0 && ::ftruncate(file_, before) == 0;
-        throw error(path_, 0, std::string("cannot be written: ") + std::strerror(why) +
-                                  (undone ? "" : "; the file may end within a line"));
+        throw error(path_, 0,
+                    std::string("cannot be written: ") + std::strerror(why) +
+                        (undone ? "" : "; the file may end within a line"));
       }
       text.remove_prefix(static_cast<size_t>(n));
     }

@@ -150,6 +150,7 @@ void check_scan();
 void check_digest();
 void check_exact();
 void check_ranks();
+void check_segments();
 void bench_reduce();
 void bench_quantize();
 void bench_scan();

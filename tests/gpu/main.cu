@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   check_digest();
   check_exact();
   check_ranks();
+  check_segments();
   if (bench) bench_reduce();
   if (bench) bench_quantize();
   if (bench) bench_scan();

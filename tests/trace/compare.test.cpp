@@ -78,7 +78,9 @@ struct b20 {
       outputs.push_back(y);
     }
   }
-  std::vector<float> input(std::size_t op) const { return op == 0 ? std::vector<float>(b20_floats, 1.0f) : outputs[op - 1]; }
+  std::vector<float> input(std::size_t op) const {
+    return op == 0 ? std::vector<float>(b20_floats, 1.0f) : outputs[op - 1];
+  }
   static trace::signature sign(std::vector<float> const& x) {
     trace::signature s;
     s.dtype = "f32", s.shape = {4, 64}, s.count = x.size(), s.chunk_bytes = b20_chunk;
@@ -253,9 +255,8 @@ TEST_CASE("compare: shapes, types, numbers of tensors, evidence") {
   CHECK(changed([](auto& e) { e.inputs[0].digest = 9; }) == "digest");
   CHECK(changed([](auto& e) { e.outputs.push_back(tensor(3)); }) == "number of tensors");
   CHECK(changed([](auto& e) { e.inputs.clear(); }) == "number of tensors");
-  CHECK(changed([](auto& e) {
-          e.outputs[0].seen = trace::evidence::none, e.outputs[0].text = "skipped_oversize";
-        }) == "evidence (recorded in one trace only)");
+  CHECK(changed([](auto& e) { e.outputs[0].seen = trace::evidence::none, e.outputs[0].text = "skipped_oversize"; }) ==
+        "evidence (recorded in one trace only)");
   CHECK(changed([](auto& e) { e.outputs[0].text = "0000000000000002"; }) == "digest"); // a text is not a number
 }
 
@@ -318,9 +319,9 @@ TEST_CASE("compare: elements with a sign, a NaN, integers, narrow formats") {
     REQUIRE(a.size() == t->bytes);
     return t->apart(a.data(), b.data());
   };
-  CHECK(apart("f32", {0, 0, 0, 0x80}, {0, 0, 0, 0}) == 0u);           // -0, +0
-  CHECK(apart("f32", {1, 0, 0, 0x80}, {1, 0, 0, 0}) == 2u);           // across zero
-  CHECK_FALSE(apart("f32", {0, 0, 0xc0, 0x7f}, {0, 0, 0x80, 0x3f}));  // NaN, 1
+  CHECK(apart("f32", {0, 0, 0, 0x80}, {0, 0, 0, 0}) == 0u);          // -0, +0
+  CHECK(apart("f32", {1, 0, 0, 0x80}, {1, 0, 0, 0}) == 2u);          // across zero
+  CHECK_FALSE(apart("f32", {0, 0, 0xc0, 0x7f}, {0, 0, 0x80, 0x3f})); // NaN, 1
   CHECK(apart("torch.bfloat16", {0x80, 0x3f}, {0x82, 0x3f}) == 2u);
   CHECK(apart("e4m3", {0x38}, {0x39}) == 1u);
   CHECK(apart("e8m0", {127}, {120}) == 7u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! Thousands of damaged traces: each is refused with a line number, or read; and where the comparison with the undamaged
-//! trace says "same", an independent JSON reader finds the same events in both.
+//! Thousands of damaged traces: each is refused with a line number, or read; and where the comparison with the
+//! undamaged trace says "same", an independent JSON reader finds the same events in both.
 #include "folder.hpp"
 
 #include <isobit/trace.hpp>
@@ -64,17 +64,31 @@ json meaning(std::string const& text) {
 }
 
 std::string mutated(std::string text, std::mt19937_64& random) {
-  static constexpr std::string_view pieces[] = {"0", "1", "-1", "1e3", "\"", "{", "}", "[", "]", ",", ":", "null", "\\", "\n",
-                                                "\\u0000", "18446744073709551616", "skipped_", "\"out\":[]", " "};
+  static constexpr std::string_view pieces[] = {
+      "0",        "1",          "-1", "1e3",  "\"", "{",  "}",       "[",
+      "]",        ",",          ":",  "null", "\\", "\n", "\\u0000", "18446744073709551616",
+      "skipped_", "\"out\":[]", " "};
   for (auto n = random() % 4 == 0 ? random() % 4 + 1 : 1; n-- > 0 && !text.empty();) {
     std::size_t const at = random() % text.size(), length = std::min<std::size_t>(random() % 20 + 1, text.size() - at);
     switch (random() % 11) {
-    case 0: text[at] = static_cast<char>(text[at] ^ (1 << random() % 8)); break;
-    case 1: text[at] = static_cast<char>(random()); break;
-    case 2: text.erase(at, length); break;
-    case 3: text.insert(at, text.substr(random() % text.size(), length)); break;
-    case 4: text.resize(at); break;
-    case 5: text.replace(at, length, pieces[random() % std::size(pieces)]); break;
+    case 0:
+      text[at] = static_cast<char>(text[at] ^ (1 << random() % 8));
+      break;
+    case 1:
+      text[at] = static_cast<char>(random());
+      break;
+    case 2:
+      text.erase(at, length);
+      break;
+    case 3:
+      text.insert(at, text.substr(random() % text.size(), length));
+      break;
+    case 4:
+      text.resize(at);
+      break;
+    case 5:
+      text.replace(at, length, pieces[random() % std::size(pieces)]);
+      break;
     case 6:
     case 7:
     case 8:

@@ -16,18 +16,20 @@ namespace {
 
 std::string aten(int seq, std::string const& name, int occurrence, std::string const& scope, std::string const& digest,
                  std::string const& more = "") {
-  return R"({"schema_version":1,"seq":)" + std::to_string(seq) + R"(,"rank":0,"iteration":2,"kind":"op","name":")" + name +
-         R"(","payload":{"id":"aten:)" + name + ":" + std::to_string(occurrence) + R"(","scope":")" + scope + R"(",)" + more +
-         R"("out":[{"shape":[2,3],"dtype":"torch.float32","numel":6,"digest":")" + digest + "\"}]}}\n";
+  return R"({"schema_version":1,"seq":)" + std::to_string(seq) + R"(,"rank":0,"iteration":2,"kind":"op","name":")" +
+         name + R"(","payload":{"id":"aten:)" + name + ":" + std::to_string(occurrence) + R"(","scope":")" + scope +
+         R"(",)" + more + R"("out":[{"shape":[2,3],"dtype":"torch.float32","numel":6,"digest":")" + digest + "\"}]}}\n";
 }
 constexpr char const* d1 = "00000000000000aa";
 constexpr char const* d2 = "00000000000000bb";
 
-std::string tensor_line(int sequence, std::string const& name, std::string const& evidence, std::string const& iteration = "1") {
+std::string tensor_line(int sequence, std::string const& name, std::string const& evidence,
+                        std::string const& iteration = "1") {
   return R"({"event":"tensor","iteration":)" + iteration + R"(,"microbatch":null,"name":")" + name +
          R"(","occurrence":0,"phase":"forward","rank":0,"schema_version":1,"sequence":)" + std::to_string(sequence) +
          R"(,"metadata":{"layer": 3},"tensor":{"shape":[2],"stride":[1],"dtype":"torch.bfloat16","layout":"torch.strided",)"
-         R"("device_type":"cuda","numel":2,"requires_grad":false,)" + evidence + "}}\n";
+         R"("device_type":"cuda","numel":2,"requires_grad":false,)" +
+         evidence + "}}\n";
 }
 std::string full(char c) {
   return R"("mode":"full","value_observed":true,"exact_value_certificate":true,"captured_numel":2,"all_finite":true,"sha256":")" +
@@ -65,7 +67,8 @@ std::string own(int sequence, std::string const& name, std::string const& rest =
 } // namespace
 
 TEST_CASE("layouts: per-op") {
-  auto const l = read(aten(0, "mm", 0, "layers.0", d1, R"("in":[{"shape":[],"dtype":"torch.int64","numel":1,"digest":"skipped_oversize"}],)") +
+  auto const l = read(aten(0, "mm", 0, "layers.0", d1,
+                           R"("in":[{"shape":[],"dtype":"torch.int64","numel":1,"digest":"skipped_oversize"}],)") +
                       aten(1, "slice", 0, "layers.0", d1) + aten(2, "slice", 1, "layers.1", d2));
   CHECK(l.layout() == trace::layout::per_op);
   REQUIRE(l.size() == 3);
@@ -82,7 +85,8 @@ TEST_CASE("layouts: per-op") {
 }
 
 TEST_CASE("layouts: per-op: a missing slice does not rename those of later scopes") {
-  auto const a = read(aten(0, "slice", 0, "layers.0", d1) + aten(1, "slice", 1, "layers.1", d1) + aten(2, "slice", 2, "layers.2", d2));
+  auto const a = read(aten(0, "slice", 0, "layers.0", d1) + aten(1, "slice", 1, "layers.1", d1) +
+                      aten(2, "slice", 2, "layers.2", d2));
   auto const b = read(aten(0, "slice", 0, "layers.0", d1) + aten(1, "slice", 1, "layers.2", d2));
   auto const c = trace::compare(a, b);
   CHECK(c.conclusion == trace::conclusion::control_flow);
@@ -91,13 +95,18 @@ TEST_CASE("layouts: per-op: a missing slice does not rename those of later scope
 }
 
 TEST_CASE("layouts: per-op: without inputs nothing is an origin, and what is unknown is compared") {
-  auto const changed = [](std::string const& text) { return trace::compare(read(aten(0, "mm", 0, "s", d1)), read(text)); };
+  auto const changed = [](std::string const& text) {
+    return trace::compare(read(aten(0, "mm", 0, "s", d1)), read(text));
+  };
   CHECK(changed(aten(0, "mm", 0, "s", d1)).same());
   CHECK(changed(aten(0, "mm", 0, "s", d2)).ranks.at(0).first->kind == trace::finding_kind::unproven);
   CHECK_FALSE(changed(aten(0, "mm", 0, "s", d1, R"("stream":7,)")).same());
   auto const collective = [](int bytes) {
-    return read(R"({"schema_version":1,"seq":0,"rank":0,"iteration":0,"kind":"collective","name":"c","payload":{"id":"c:0","bytes":)" +
-                std::to_string(bytes) + "}}\n" + R"({"schema_version":1,"seq":1,"rank":0,"iteration":0,"kind":"op","name":"o","payload":{"id":"aten:o:0","out":[]}})" + "\n");
+    return read(
+        R"({"schema_version":1,"seq":0,"rank":0,"iteration":0,"kind":"collective","name":"c","payload":{"id":"c:0","bytes":)" +
+        std::to_string(bytes) + "}}\n" +
+        R"({"schema_version":1,"seq":1,"rank":0,"iteration":0,"kind":"op","name":"o","payload":{"id":"aten:o:0","out":[]}})" +
+        "\n");
   };
   CHECK(trace::compare(collective(8), collective(8)).same());
   CHECK_FALSE(trace::compare(collective(8), collective(9)).same());
@@ -112,9 +121,12 @@ TEST_CASE("layouts: per-op: two schema versions are not compared") {
 }
 
 TEST_CASE("layouts: event/tensor") {
-  std::string const event = R"({"event":"event","iteration":1,"microbatch":0,"name":"step","occurrence":0,"phase":"optim","rank":0,)"
-                            R"("schema_version":1,"sequence":9,"fields":{"lr": 0.1, "text": "a b"}})" "\n";
-  auto const text = tensor_line(0, "a", full('1')) + tensor_line(1, "b", metadata) + tensor_line(2, "c", sampled('2'), "null") + event;
+  std::string const event =
+      R"({"event":"event","iteration":1,"microbatch":0,"name":"step","occurrence":0,"phase":"optim","rank":0,)"
+      R"("schema_version":1,"sequence":9,"fields":{"lr": 0.1, "text": "a b"}})"
+      "\n";
+  auto const text = tensor_line(0, "a", full('1')) + tensor_line(1, "b", metadata) +
+                    tensor_line(2, "c", sampled('2'), "null") + event;
   auto const l = read(text);
   CHECK(l.layout() == trace::layout::event_tensor);
   REQUIRE(l.size() == 4);
@@ -148,13 +160,16 @@ TEST_CASE("layouts: event/tensor") {
 
 TEST_CASE("layouts: event/tensor: evidence that contradicts itself is refused") {
   auto const bad = [](std::string const& evidence) { return refusal(tensor_line(0, "a", evidence)); };
-  CHECK(has(bad(R"("mode":"full","value_observed":false,"exact_value_certificate":true,"sha256":")" + std::string(64, '1') + "\""),
+  CHECK(has(bad(R"("mode":"full","value_observed":false,"exact_value_certificate":true,"sha256":")" +
+                std::string(64, '1') + "\""),
             "contradicts"));
   CHECK(has(bad(R"("mode":"full","value_observed":true,"exact_value_certificate":true)"), "does not belong"));
-  CHECK(has(bad(R"("mode":"metadata","value_observed":false,"exact_value_certificate":false,"sha256":")" + std::string(64, '1') + "\""),
+  CHECK(has(bad(R"("mode":"metadata","value_observed":false,"exact_value_certificate":false,"sha256":")" +
+                std::string(64, '1') + "\""),
             "does not belong"));
   CHECK(has(bad(R"("mode":"guess","value_observed":true,"exact_value_certificate":false)"), "unknown mode"));
-  CHECK(has(bad(R"("mode":"full","value_observed":true,"exact_value_certificate":true,"sha256":"12")"), "64 hexadecimal"));
+  CHECK(has(bad(R"("mode":"full","value_observed":true,"exact_value_certificate":true,"sha256":"12")"),
+            "64 hexadecimal"));
   CHECK(has(bad(R"("mode":"full","value_observed":true)"), "is missing"));
 }
 
@@ -180,12 +195,17 @@ TEST_CASE("layouts: what is refused, with its line") {
   CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000AA"})"), "lower case"));
   CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"aa"})"), "16 hexadecimal"));
   CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2})"), "\"digest\" is missing"));
-  CHECK(has(tensor(R"({"dtype":"f32","dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa"})"), "there twice"));
-  CHECK(has(tensor(R"({"dtype":"f32","shape":[4294967296,4294967296],"count":0,"digest":"00000000000000aa"})"), "product"));
-  CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","chunks":[]})"), "come together"));
-  CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","chunk_bytes":8,"chunks":[]})"), "multiple of 16"));
+  CHECK(
+      has(tensor(R"({"dtype":"f32","dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa"})"), "there twice"));
+  CHECK(has(tensor(R"({"dtype":"f32","shape":[4294967296,4294967296],"count":0,"digest":"00000000000000aa"})"),
+            "product"));
+  CHECK(
+      has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","chunks":[]})"), "come together"));
+  CHECK(has(tensor(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","chunk_bytes":8,"chunks":[]})"),
+            "multiple of 16"));
   for (char const* path : {"/etc/passwd", "../x", "a/../../x", "..", "a/.."})
-    CHECK(has(tensor(std::string(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","data":")") + path + "\"}"),
+    CHECK(has(tensor(std::string(R"({"dtype":"f32","shape":[2],"count":2,"digest":"00000000000000aa","data":")") +
+                     path + "\"}"),
               "within the trace's folder"));
 }
 
@@ -201,7 +221,8 @@ TEST_CASE("layouts: folders") {
   CHECK(l.origin(1).first == (f.path() / "b.jsonl").string());
   CHECK(l.origin(1).second == 1);
   f.write("c.jsonl", own(0, "a"));
-  CHECK_THROWS_WITH_AS(trace::read(f.path()), doctest::Contains("c.jsonl:1: the same sequence number as in"), trace::error);
+  CHECK_THROWS_WITH_AS(trace::read(f.path()), doctest::Contains("c.jsonl:1: the same sequence number as in"),
+                       trace::error);
   CHECK_THROWS_AS(trace::read(f.path() / "none.jsonl"), trace::error);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! The recorder: what it writes is what was recorded, in whole lines; digests made by kernels; buffers that are not ready.
+//! The recorder: what it writes is what was recorded, in whole lines; digests made by kernels; buffers that are not
+//! ready.
 #include "folder.hpp"
 
 #include <isobit/fingerprint.hpp>
@@ -41,7 +42,9 @@ struct device {
   void add(isobit::uint64_t slot, float const* x, std::size_t n) {
     isobit::digest_sum* const to = &slots.at(slot);
     isobit::simt::launch(3, 64, [=] {
-      constexpr auto at = [] { return isobit::machine::block_index().x * isobit::machine::block_extent().x + isobit::machine::thread_index().x; };
+      constexpr auto at = [] {
+        return isobit::machine::block_index().x * isobit::machine::block_extent().x + isobit::machine::thread_index().x;
+      };
       isobit::digest_accumulator mine;
       for (std::size_t u = at(); u < n / 4; u += 3 * 64) {
         float v[4];
@@ -53,7 +56,9 @@ struct device {
   }
 };
 
-std::size_t lines_in(std::string const& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines_in(std::string const& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 } // namespace
 
@@ -188,11 +193,12 @@ TEST_CASE("recorder: a fence that says no") {
     state = trace::buffer_state::in_flight;
     auto e = rec.add("op", "a");
     e.device_input(tensor_of("x", x.data(), {16}));
-    CHECK_THROWS_WITH_AS(e.output(tensor_of("y", y.data(), {16})), doctest::Contains("still being written"), trace::not_ready);
+    CHECK_THROWS_WITH_AS(e.output(tensor_of("y", y.data(), {16})), doctest::Contains("still being written"),
+                         trace::not_ready);
     CHECK_THROWS_AS(e.output(tensor_of("y", y.data(), {16})), isobit::invalid_argument);
     state = trace::buffer_state::uninitialised;
-    CHECK_THROWS_WITH_AS(rec.add("op", "a").device_output(tensor_of("y", y.data(), {16})), doctest::Contains("not initialised"),
-                         trace::not_ready);
+    CHECK_THROWS_WITH_AS(rec.add("op", "a").device_output(tensor_of("y", y.data(), {16})),
+                         doctest::Contains("not initialised"), trace::not_ready);
     state = trace::buffer_state::ready;
     rec.add("op", "a").output(tensor_of("y", y.data(), {16}));
     d.slots.assign(8, {1, 1});

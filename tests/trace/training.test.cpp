@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! End to end: a toy training loop on four simulated ranks, a fault of one unit in the last place in one operation of one
-//! rank, and the comparison that must name it; a checkpoint that must resume the run, and one that must not.
+//! End to end: a toy training loop on four simulated ranks, a fault of one unit in the last place in one operation of
+//! one rank, and the comparison that must name it; a checkpoint that must resume the run, and one that must not.
 #include "../../examples/trace_compare/training.hpp"
 
 #include "folder.hpp"
@@ -35,7 +35,8 @@ std::string complaint(trace::comparison const& c, toy::fault const& f, bool many
   if (c.conclusion != trace::conclusion::few_ranks) return std::string("concluded ") + name_of(c.conclusion);
   for (auto const& r : c.ranks) {
     if (!r.first || r.rank != f.rank) {
-      if (r.first && r.first->kind != trace::finding_kind::receiver) return "rank " + std::to_string(r.rank) + " is blamed too";
+      if (r.first && r.first->kind != trace::finding_kind::receiver)
+        return "rank " + std::to_string(r.rank) + " is blamed too";
       continue;
     }
     trace::finding const& found = *r.first;
@@ -70,8 +71,9 @@ TEST_CASE("training: without a fault two runs have equal traces, confirmed byte 
 }
 
 TEST_CASE("training: a planted fault of one unit is named: rank, event, chunk, element") {
-  for (toy::fault const& f : {toy::fault{2, 1, 1, "linear", "layers.1", 77}, toy::fault{0, 0, 0, "wgrad", "layers.0", 4095},
-                              toy::fault{3, 2, 1, "quantize", "layers.0", 300}, toy::fault{1, 1, 0, "dgrad", "layers.1", 64}}) {
+  for (toy::fault const& f :
+       {toy::fault{2, 1, 1, "linear", "layers.1", 77}, toy::fault{0, 0, 0, "wgrad", "layers.0", 4095},
+        toy::fault{3, 2, 1, "quantize", "layers.0", 300}, toy::fault{1, 1, 0, "dgrad", "layers.1", 64}}) {
     CAPTURE(f.name);
     folder const other;
     toy::training(other.name(), f).run(0, iterations);
@@ -117,7 +119,8 @@ TEST_CASE("training: a comparison that is blind to outputs, or to inputs, is cau
   CHECK(complaint(trace::compare(without(a, false), without(b, false)), f) != "");
 }
 
-TEST_CASE("training: resumed from a checkpoint it equals the uninterrupted run, and not when the checkpoint lacks a part") {
+TEST_CASE(
+    "training: resumed from a checkpoint it equals the uninterrupted run, and not when the checkpoint lacks a part") {
   auto const resumed = [](bool drop_momenta) {
     folder const f;
     toy::training first(f.name());

@@ -44,7 +44,8 @@ void segmented(benchmark::State& state) {
   for (float& v : x) v = static_cast<float>(static_cast<std::int32_t>(engine())) / (1 << 30);
   std::vector<std::uint32_t> offsets{0};
   while (offsets.back() < n) {
-    std::size_t const next = offsets.back() + (length > 0 ? static_cast<std::size_t>(length) : engine() % static_cast<std::size_t>(1 - 2 * length));
+    std::size_t const next = offsets.back() + (length > 0 ? static_cast<std::size_t>(length)
+                                                          : engine() % static_cast<std::size_t>(1 - 2 * length));
     offsets.push_back(static_cast<std::uint32_t>(std::min(next, n)));
   }
   std::size_t const segments = offsets.size() - 1;
@@ -86,7 +87,8 @@ void combine(benchmark::State& state) {
     std::copy_n(all.begin(), k, expert.begin() + static_cast<std::ptrdiff_t>(t * k));
   }
   std::vector<std::uint64_t> offsets(experts + 1);
-  isobit::group_ids(isobit::host(), expert.data(), expert.size(), experts, isobit::grouping<int>{offsets.data(), nullptr, row.data()});
+  isobit::group_ids(isobit::host(), expert.data(), expert.size(), experts,
+                    isobit::grouping<int>{offsets.data(), nullptr, row.data()});
   std::vector<isobit::bf16> x(tokens * k * columns, isobit::bf16{0x3f80}), out(tokens * columns);
   isobit::combine_map<int, int> const map{row.data(), expert.data(), weight.data(), tokens, k, tokens * k};
   std::vector<std::uint8_t> reads(x.size());
@@ -97,10 +99,14 @@ void combine(benchmark::State& state) {
     return isobit::decode_element(x[r * columns + c]);
   };
   isobit::gather_combine(isobit::host(), map, counting, columns, out.data());
-  if (std::any_of(reads.begin(), reads.end(), [](int n) { return n != 1; })) return state.SkipWithError("a row was not read once");
+  if (std::any_of(reads.begin(), reads.end(), [](int n) { return n != 1; }))
+    return state.SkipWithError("a row was not read once");
   std::vector<double> seconds;
   for (auto _ : state)
-    seconds.push_back(seconds_of([&] { isobit::gather_combine(isobit::host(), map, isobit::matrix_rows<isobit::bf16>{x.data(), columns}, columns, out.data()); }));
+    seconds.push_back(seconds_of([&] {
+      isobit::gather_combine(isobit::host(), map, isobit::matrix_rows<isobit::bf16>{x.data(), columns}, columns,
+                             out.data());
+    }));
   double const entry = sizeof(int) * 2 + sizeof(float), maps = static_cast<double>(tokens * k) * entry;
   double const moved = static_cast<double>(calls + out.size()) * 2 + maps;
   state.counters["reads_per_row_element"] = static_cast<double>(calls) / static_cast<double>(x.size());

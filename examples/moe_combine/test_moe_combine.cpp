@@ -21,10 +21,12 @@ int main() {
   }
   // The dispatch: rows sorted by expert, tokens in order within each; slot[i] is the row's place at its expert.
   std::vector<std::uint64_t> offsets(experts + 1);
-  isobit::group_ids(isobit::host(), expert.data(), routed, experts, isobit::grouping<int>{offsets.data(), nullptr, row.data(), slot.data()});
+  isobit::group_ids(isobit::host(), expert.data(), routed, experts,
+                    isobit::grouping<int>{offsets.data(), nullptr, row.data(), slot.data()});
 
   std::vector<isobit::bf16> residual(tokens * cols), out(tokens * cols), first;
-  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] = isobit::encode<isobit::bf16>(float(std::cos(double(i))));
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    residual[i] = isobit::encode<isobit::bf16>(float(std::cos(double(i))));
   int different = 0;
   for (bool reversed : {false, true}) {
     // The experts' outputs, in the order of the dispatch or in the reverse of it.
@@ -41,11 +43,13 @@ int main() {
     for (unsigned width : {32u, 100u, 256u}) {
       isobit::simt::launch(5, width, combine_and_add, map, x.data(), residual.data(), out.data(), cols);
       for (std::size_t i = 0; i < out.size(); ++i)
-        different += out[i].bits != isobit::encode<isobit::bf16>(isobit::add(isobit::decode(residual[i]), sums[i])).bits;
+        different +=
+            out[i].bits != isobit::encode<isobit::bf16>(isobit::add(isobit::decode(residual[i]), sums[i])).bits;
       if (first.empty()) first = out;
       different += std::memcmp(first.data(), out.data(), out.size() * sizeof out[0]) != 0;
     }
   }
-  std::printf("moe_combine: same bits as on the host, whatever the order of the rows: %s\n", different == 0 ? "yes" : "NO");
+  std::printf("moe_combine: same bits as on the host, whatever the order of the rows: %s\n",
+              different == 0 ? "yes" : "NO");
   return different != 0;
 }

@@ -34,7 +34,8 @@ int main() {
   for (int rows : {1, 255, 256, 257})
     for (unsigned width : {32u, 100u, 256u}) {
       std::memset(static_cast<void*>(y.data()), 0xff, n * sizeof y[0]);
-      isobit::simt::launch(rows < 5 ? 1u : 7u, width, rms_norm, x.data(), weight.data(), y.data(), scale.data(), rows, cols, eps);
+      isobit::simt::launch(rows < 5 ? 1u : 7u, width, rms_norm, x.data(), weight.data(), y.data(), scale.data(), rows,
+                           cols, eps);
       different += std::memcmp(y.data(), expected.data(), std::size_t(rows) * cols * sizeof y[0]) != 0;
       different += std::memcmp(scale.data(), expected_scale.data(), std::size_t(rows) * sizeof(float)) != 0;
     }
@@ -47,7 +48,8 @@ int main() {
   std::vector<double> memory(space::bytes(most, 1, cols) / sizeof(double) + 4);
   for (unsigned grid : {1u, 3u, 9u}) {
     void* const at = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 15) / 16 * 16);
-    isobit::simt::launch(grid, 64u, rms_norm_dweight, load, std::uint64_t(most), space::at(at, most, 1, cols), dweight.data());
+    isobit::simt::launch(grid, 64u, rms_norm_dweight, load, std::uint64_t(most), space::at(at, most, 1, cols),
+                         dweight.data());
     different += std::memcmp(dweight.data(), expected_dweight.data(), cols * sizeof(float)) != 0;
   }
   std::printf("gradient of the weight, any grid: same bits as on the host: %s\n", different == 0 ? "yes" : "NO");

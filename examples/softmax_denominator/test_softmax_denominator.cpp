@@ -27,7 +27,8 @@ int main() {
   int different = 0;
   for (int rows : {1, 255, 256, 257})
     for (unsigned width : {32u, 100u, 256u}) {
-      isobit::simt::launch(rows < 5 ? 1u : 7u, width, softmax_denominator, x.data(), max.data(), sum.data(), rows, cols);
+      isobit::simt::launch(rows < 5 ? 1u : 7u, width, softmax_denominator, x.data(), max.data(), sum.data(), rows,
+                           cols);
       different += std::memcmp(max.data(), expected_max.data(), std::size_t(rows) * sizeof(float)) != 0;
       different += std::memcmp(sum.data(), expected_sum.data(), std::size_t(rows) * sizeof(float)) != 0;
     }

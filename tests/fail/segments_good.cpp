@@ -5,8 +5,12 @@
 #include <isobit/segments.hpp>
 #include <isobit/slots.hpp>
 
-void sums(float const* x, unsigned const* offsets, float* out) { isobit::segmented_reduce(isobit::host(), x, 10, offsets, 3, out); }
-void scatter(void* w, int const* ids, float const* x, float* out) { isobit::scatter_reduce(isobit::host(), w, 100, ids, 10, x, 4, out, 3); }
+void sums(float const* x, unsigned const* offsets, float* out) {
+  isobit::segmented_reduce(isobit::host(), x, 10, offsets, 3, out);
+}
+void scatter(void* w, int const* ids, float const* x, float* out) {
+  isobit::scatter_reduce(isobit::host(), w, 100, ids, 10, x, 4, out, 3);
+}
 void combine(isobit::combine_map<int, int> const& map, float const* x, float* out) {
   isobit::gather_combine(isobit::host(), map, isobit::matrix_rows<float>{x, 4}, 4, out, isobit::compensated<float>{});
 }

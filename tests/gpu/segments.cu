@@ -32,7 +32,8 @@ template <class Acc> void segments(gpu::check& c, std::vector<unsigned> const& o
   work.zero(); // once
   for (int again = 0; again < 3; ++again) {
     device::segmented_reduce(0, work.data(), work.size(), static_cast<float const*>(in.data()), n,
-                             static_cast<unsigned const*>(o.data()), count, out.data(), acc, again == 1 ? report.data() : nullptr);
+                             static_cast<unsigned const*>(o.data()), count, out.data(), acc,
+                             again == 1 ? report.data() : nullptr);
     gpu::must(cudaDeviceSynchronize(), "segmented reduce");
     c.expect(gpu::same_bits(out.to_host(), want), "segments", count);
   }
@@ -45,13 +46,15 @@ template <class Method> void scatter(gpu::check& c, uint64_t n, uint64_t rows, u
   auto const x = gpu::hard_floats(n * columns);
   std::vector<float> want(rows * columns, 0.5f);
   std::vector<uint64_t> host_work(isobit::scatter_host_workspace_bytes(n, rows) / 8);
-  isobit::scatter_reduce(isobit::host(), host_work.data(), host_work.size() * 8, ids.data(), n, x.data(), columns, want.data(), rows);
+  isobit::scatter_reduce(isobit::host(), host_work.data(), host_work.size() * 8, ids.data(), n, x.data(), columns,
+                         want.data(), rows);
   gpu::array<int> const id(ids);
   gpu::array<float> const in(x), out(std::vector<float>(rows * columns, 0.5f));
   gpu::array<unsigned char> const work(device::scatter_workspace_bytes<plain<float>, Method>(n, columns, rows));
   for (int again = 0; again < 3; ++again) {
-    device::scatter_reduce<isobit::scatter_mode::replace, Method>(0, work.data(), work.size(), static_cast<int const*>(id.data()), n,
-                                                                  static_cast<float const*>(in.data()), columns, out.data(), rows);
+    device::scatter_reduce<isobit::scatter_mode::replace, Method>(
+        0, work.data(), work.size(), static_cast<int const*>(id.data()), n, static_cast<float const*>(in.data()),
+        columns, out.data(), rows);
     gpu::must(cudaDeviceSynchronize(), "scatter");
     c.expect(gpu::same_bits(out.to_host(), want), "scatter", n);
   }
@@ -65,11 +68,13 @@ void exact(gpu::check& c) {
   isobit::exact<float> const acc;
   std::vector<float> want(rows * columns);
   std::vector<uint64_t> host_work(isobit::scatter_host_workspace_bytes(n, rows) / 8);
-  isobit::scatter_reduce(isobit::host(), host_work.data(), host_work.size() * 8, ids.data(), n, x.data(), columns, want.data(), rows, acc);
+  isobit::scatter_reduce(isobit::host(), host_work.data(), host_work.size() * 8, ids.data(), n, x.data(), columns,
+                         want.data(), rows, acc);
   gpu::array<int> const id(ids);
   gpu::array<float> const in(x), out(rows * columns);
   gpu::array<unsigned char> const work(device::scatter_exact_workspace_bytes<isobit::exact<float>>(columns, rows));
-  device::scatter_exact(0, work.data(), work.size(), static_cast<int const*>(id.data()), n, static_cast<float const*>(in.data()), columns, out.data(), rows, acc);
+  device::scatter_exact(0, work.data(), work.size(), static_cast<int const*>(id.data()), n,
+                        static_cast<float const*>(in.data()), columns, out.data(), rows, acc);
   gpu::must(cudaDeviceSynchronize(), "exact scatter");
   c.expect(gpu::same_bits(out.to_host(), want), "exact scatter", n);
 }
@@ -84,12 +89,14 @@ void combine(gpu::check& c, uint64_t columns) {
     weight[i] = static_cast<float>(1 + i % 97) / 128;
   }
   std::vector<uint64_t> offsets(experts + 1);
-  isobit::group_ids(isobit::host(), expert.data(), expert.size(), experts, isobit::grouping<int>{offsets.data(), nullptr, row.data()});
+  isobit::group_ids(isobit::host(), expert.data(), expert.size(), experts,
+                    isobit::grouping<int>{offsets.data(), nullptr, row.data()});
   auto const f = gpu::hard_floats(tokens * k * columns);
   std::vector<isobit::bf16> x(f.size()), want(tokens * columns);
   for (size_t i = 0; i < f.size(); ++i) x[i] = isobit::encode<isobit::bf16>(f[i]);
   isobit::combine_map<int, int> map{row.data(), expert.data(), weight.data(), tokens, k, tokens * k};
-  isobit::gather_combine(isobit::host(), map, isobit::matrix_rows<isobit::bf16>{x.data(), columns}, columns, want.data());
+  isobit::gather_combine(isobit::host(), map, isobit::matrix_rows<isobit::bf16>{x.data(), columns}, columns,
+                         want.data());
   gpu::array<int> const e(expert), r(row);
   gpu::array<float> const w(weight);
   gpu::array<isobit::bf16> const in(x), out(want.size());
@@ -116,7 +123,8 @@ void combine(gpu::check& c, uint64_t columns) {
 __global__ void in_turn(uint32_t* ticket, uint32_t* turn, float const* parts, uint64_t n, float* sums) {
   __shared__ uint32_t word;
   uint32_t const slot = isobit::take_ticket(&word, ticket, gridDim.x);
-  isobit::add_in_turn(isobit::turnstile{turn, gridDim.x}, slot, sums, n, plain<float>{}, [=](uint64_t i) { return parts[slot * n + i]; });
+  isobit::add_in_turn(isobit::turnstile{turn, gridDim.x}, slot, sums, n, plain<float>{},
+                      [=](uint64_t i) { return parts[slot * n + i]; });
 }
 
 void turnstiles(gpu::check& c) {
@@ -141,7 +149,8 @@ void check_segments() {
   size_t const shrink = gpu::quick() ? 10 : 1;
   {
     gpu::check c("segmented reduce: short, mixed and long segments");
-    for (auto const& offsets : {offsets_of(200000 / shrink, 20), offsets_of(3000 / shrink, 2500), std::vector<unsigned>{0, 0, static_cast<unsigned>(3000000 / shrink), 3000001}}) {
+    for (auto const& offsets : {offsets_of(200000 / shrink, 20), offsets_of(3000 / shrink, 2500),
+                                std::vector<unsigned>{0, 0, static_cast<unsigned>(3000000 / shrink), 3000001}}) {
       if (offsets.back() > 4000000) continue;
       segments(c, offsets, plain<float>{});
       segments(c, offsets, isobit::compensated<float>{});

@@ -12,11 +12,10 @@
 namespace isobit::inline bits1::device {
 
 #define SEGMENTED(layout, element, accumulator)                                                                        \
-  template __global__ void segmented_reduce_kernel<layout, contiguous<element>, isobit::detail::results<float>,        \
-                                                   accumulator>(layout, contiguous<element>,                           \
-                                                                isobit::detail::results<float>,                        \
-                                                                segment_workspace<accumulator::state>, accumulator,    \
-                                                                index_report const*)
+  template __global__ void                                                                                             \
+  segmented_reduce_kernel<layout, contiguous<element>, isobit::detail::results<float>, accumulator>(                   \
+      layout, contiguous<element>, isobit::detail::results<float>, segment_workspace<accumulator::state>, accumulator, \
+      index_report const*)
 SEGMENTED(csr<uint64_t>, float, plain<float>);
 SEGMENTED(csr<uint64_t>, float, compensated<float>);
 SEGMENTED(fixed_rows, bf16, plain<float>);
@@ -34,7 +33,8 @@ template __global__ void scatter_exact_kernel<int, float, exact<float>>(int cons
                                                                         uint64_t, exact_cell<exact_grid<float>>*,
                                                                         exact<float>);
 template __global__ void finish_exact_kernel<scatter_mode::replace, float, exact<float>>(exact_cell<exact_grid<float>>*,
-                                                                                         uint64_t, float*, exact<float>);
+                                                                                         uint64_t, float*,
+                                                                                         exact<float>);
 
 template __global__ void gather_combine_kernel<8, combine_map<int, int>, matrix_rows<bf16>, bf16, plain<float>>(
     combine_map<int, int>, matrix_rows<bf16>, uint64_t, bf16*, plain<float>);

@@ -37,8 +37,12 @@ template <class T> std::vector<T> poisoned(size_t n) {
 struct memory {
   std::vector<uint64_t> words;
   explicit memory(size_t bytes) : words(bytes / 8 + 4, ~uint64_t{0}) {}
-  unsigned char* start() { return reinterpret_cast<unsigned char*>((reinterpret_cast<uintptr_t>(words.data()) + 15) / 16 * 16); }
-  void zero(void const* end) { std::memset(start(), 0, static_cast<size_t>(static_cast<unsigned char const*>(end) - start())); }
+  unsigned char* start() {
+    return reinterpret_cast<unsigned char*>((reinterpret_cast<uintptr_t>(words.data()) + 15) / 16 * 16);
+  }
+  void zero(void const* end) {
+    std::memset(start(), 0, static_cast<size_t>(static_cast<unsigned char const*>(end) - start()));
+  }
 };
 
 std::vector<int> random_ids(size_t n, int groups, uint64_t z) {
@@ -67,7 +71,13 @@ TEST_SUITE("compiled device code, segments") {
           m.zero(workspace.partials);
           auto out = poisoned<float>(segments);
           ptx::run(kernels().find({"23segmented_reduce_kernel", "3csrImEE", name}), {3, width, ++seed},
-                   ptx::arguments().add(isobit::csr{offsets.data(), segments}).add(x.data()).add(out.data()).add(workspace).add('\0').add(uint64_t{0}));
+                   ptx::arguments()
+                       .add(isobit::csr{offsets.data(), segments})
+                       .add(x.data())
+                       .add(out.data())
+                       .add(workspace)
+                       .add('\0')
+                       .add(uint64_t{0}));
           CAPTURE(width);
           CAPTURE(level);
           CHECK(bits_equal(out, expected));
@@ -108,7 +118,13 @@ TEST_SUITE("compiled device code, segments") {
     auto out = poisoned<float>(3);
     auto const before = out;
     ptx::run(kernels().find({"23segmented_reduce_kernel", "3csrImEE", "5plainIfE"}), {1, 32, 1},
-             ptx::arguments().add(isobit::csr{&offsets[0], uint64_t{3}}).add(x.data()).add(out.data()).add(workspace).add('\0').add(&report));
+             ptx::arguments()
+                 .add(isobit::csr{&offsets[0], uint64_t{3}})
+                 .add(x.data())
+                 .add(out.data())
+                 .add(workspace)
+                 .add('\0')
+                 .add(&report));
     CHECK(bits_equal(out, before));
   }
 
@@ -122,20 +138,26 @@ TEST_SUITE("compiled device code, segments") {
       bool operator==(result const&) const = default;
       isobit::grouping<int> out() { return {offsets.data(), order.data(), position.data(), slot.data()}; }
     };
-    result const blank{std::vector<uint64_t>(groups + 1), std::vector<int>(n), std::vector<int>(n), std::vector<int>(n)};
+    result const blank{std::vector<uint64_t>(groups + 1), std::vector<int>(n), std::vector<int>(n),
+                       std::vector<int>(n)};
     result expected = blank;
     isobit::group_ids(isobit::host(), ids.data(), n, groups, expected.out());
     std::vector<float> expected_sums = poisoned<float>(groups * columns);
     std::vector<uint64_t> host_memory(isobit::scatter_host_workspace_bytes(n, groups) / 8);
-    isobit::scatter_reduce(isobit::host(), host_memory.data(), host_memory.size() * 8, ids.data(), n, x.data(), columns, expected_sums.data(), groups);
+    isobit::scatter_reduce(isobit::host(), host_memory.data(), host_memory.size() * 8, ids.data(), n, x.data(), columns,
+                           expected_sums.data(), groups);
     for (unsigned width : {256u, 33u, 7u}) {
       CAPTURE(width);
       auto counts = poisoned<uint64_t>(isobit::grouping_workspace_bytes(n, groups) / 8);
       result r = blank;
-      ptx::run(kernels().find({"count_chunks_kernel"}), {2, width, width}, ptx::arguments().add(ids.data()).add(n).add(groups).add(counts.data()));
-      ptx::run(kernels().find({"sum_chunks_kernel"}), {2, width, width}, ptx::arguments().add(n).add(groups).add(counts.data()));
-      ptx::run(kernels().find({"sum_groups_kernel"}), {1, width, width}, ptx::arguments().add(n).add(groups).add(counts.data()).add(r.offsets.data()));
-      ptx::run(kernels().find({"place_chunks_kernel"}), {2, width, width}, ptx::arguments().add(ids.data()).add(n).add(groups).add(counts.data()).add(r.out()));
+      ptx::run(kernels().find({"count_chunks_kernel"}), {2, width, width},
+               ptx::arguments().add(ids.data()).add(n).add(groups).add(counts.data()));
+      ptx::run(kernels().find({"sum_chunks_kernel"}), {2, width, width},
+               ptx::arguments().add(n).add(groups).add(counts.data()));
+      ptx::run(kernels().find({"sum_groups_kernel"}), {1, width, width},
+               ptx::arguments().add(n).add(groups).add(counts.data()).add(r.offsets.data()));
+      ptx::run(kernels().find({"place_chunks_kernel"}), {2, width, width},
+               ptx::arguments().add(ids.data()).add(n).add(groups).add(counts.data()).add(r.out()));
       CHECK((r == expected));
       for (int level : {4, 6}) {
         using space = isobit::column_workspace<float>;
@@ -144,9 +166,12 @@ TEST_SUITE("compiled device code, segments") {
         m.zero(workspace.partials);
         auto sums = poisoned<float>(groups * columns);
         ptx::run(kernels().find({"reduce_columns_kernel"}), {3, width, width},
-                 ptx::arguments().add(isobit::csr<uint64_t>{r.offsets.data(), groups})
+                 ptx::arguments()
+                     .add(isobit::csr<uint64_t>{r.offsets.data(), groups})
                      .add(isobit::detail::gathered_rows<float, int>{x.data(), r.order.data(), columns})
-                     .add(isobit::detail::scatter_rows<float, isobit::scatter_mode::replace>{sums.data(), columns}).add(workspace).add('\0'));
+                     .add(isobit::detail::scatter_rows<float, isobit::scatter_mode::replace>{sums.data(), columns})
+                     .add(workspace)
+                     .add('\0'));
         CHECK(bits_equal(sums, expected_sums));
       }
     }
@@ -158,12 +183,16 @@ TEST_SUITE("compiled device code, segments") {
     auto const x = hard_floats(n * columns, 7);
     auto expected = poisoned<float>(rows * columns);
     std::vector<uint64_t> host_memory(isobit::scatter_host_workspace_bytes(n, rows) / 8);
-    isobit::scatter_reduce(isobit::host(), host_memory.data(), host_memory.size() * 8, ids.data(), n, x.data(), columns, expected.data(), rows, isobit::exact<float>{});
+    isobit::scatter_reduce(isobit::host(), host_memory.data(), host_memory.size() * 8, ids.data(), n, x.data(), columns,
+                           expected.data(), rows, isobit::exact<float>{});
     for (uint64_t seed : {0u, 1u, 2u}) {
       std::vector<isobit::exact_cell<isobit::exact_grid<float>>> cells(rows * columns);
       auto out = poisoned<float>(rows * columns);
-      ptx::run(kernels().find({"scatter_exact_kernel"}), {3, 64, seed}, ptx::arguments().add(ids.data()).add(n).add(x.data()).add(columns).add(rows).add(cells.data()).add('\0'));
-      ptx::run(kernels().find({"finish_exact_kernel"}), {1, 32, seed}, ptx::arguments().add(cells.data()).add(rows * columns).add(out.data()).add('\0'));
+      ptx::run(
+          kernels().find({"scatter_exact_kernel"}), {3, 64, seed},
+          ptx::arguments().add(ids.data()).add(n).add(x.data()).add(columns).add(rows).add(cells.data()).add('\0'));
+      ptx::run(kernels().find({"finish_exact_kernel"}), {1, 32, seed},
+               ptx::arguments().add(cells.data()).add(rows * columns).add(out.data()).add('\0'));
       CHECK(bits_equal(out, expected));
     }
   }
@@ -190,7 +219,8 @@ TEST_SUITE("compiled device code, segments") {
       isobit::gather_combine(isobit::host(), map, load, columns, expected.data());
       for (unsigned width : {256u, 33u, 7u}) {
         auto out = poisoned<T>(tokens * columns);
-        ptx::run(kernels().find({"gather_combine_kernel", name}), {2, width, width}, ptx::arguments().add(map).add(load).add(columns).add(out.data()).add('\0'));
+        ptx::run(kernels().find({"gather_combine_kernel", name}), {2, width, width},
+                 ptx::arguments().add(map).add(load).add(columns).add(out.data()).add('\0'));
         CAPTURE(name);
         CAPTURE(columns);
         CHECK(bits_equal(out, expected));

@@ -16,8 +16,8 @@ using isobit::host;
 using isobit::plain;
 
 template <class T, class Acc>
-std::vector<typename Acc::result> on_blocks(std::vector<T> const& x, std::vector<uint64_t> const& offsets, Acc const& acc,
-                                            simt::config const& c, int level) {
+std::vector<typename Acc::result> on_blocks(std::vector<T> const& x, std::vector<uint64_t> const& offsets,
+                                            Acc const& acc, simt::config const& c, int level) {
   uint64_t const segments = offsets.size() - 1;
   using result = typename Acc::result;
   workspace_memory<typename Acc::state> memory(offsets.back() - offsets.front(), segments, level);
@@ -70,17 +70,20 @@ TEST_SUITE("segments: public reports") {
     std::vector<double> expected(runs);
     isobit::segmented_reduce(host(), x.data(), x.size(), offsets.data(), runs, expected.data());
     for (uint64_t s = 0; s < runs; ++s)
-      REQUIRE(bits_equal(expected[s], by_definition(offsets[s + 1] - offsets[s], [&](uint64_t i) { return x[offsets[s] + i]; },
-                                                    plain<double>{})));
+      REQUIRE(bits_equal(expected[s], by_definition(
+                                          offsets[s + 1] - offsets[s], [&](uint64_t i) { return x[offsets[s] + i]; },
+                                          plain<double>{})));
     for (uint64_t seed = 0; seed < 6; ++seed) {
-      auto const c = simt::vary({.grid = {1 + static_cast<uint32_t>(seed)}, .block = {seed % 2 == 0 ? 64u : 256u}}, seed);
+      auto const c =
+          simt::vary({.grid = {1 + static_cast<uint32_t>(seed)}, .block = {seed % 2 == 0 ? 64u : 256u}}, seed);
       CHECK(bits_equal(on_blocks(x, offsets, plain<double>{}, c, 10 + static_cast<int>(seed % 3)), expected));
     }
   }
 
   TEST_CASE("B02: shifting the long segment changes none of its bits; a sum by position does change") {
     std::vector<float> values(50000);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i * i % 7919)));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(std::sin(static_cast<double>(i * i % 7919)));
     float const alone = isobit::reduce(host(), values.data(), values.size());
     int different = 0;
     for (size_t shift : {1u, 31u, 1023u, 4097u}) {
@@ -91,7 +94,8 @@ TEST_SUITE("segments: public reports") {
       isobit::segmented_reduce(host(), x.data(), x.size(), offsets.data(), 3, on_host);
       CHECK(bits_equal(on_host[1], alone));
       for (int level : {7, 12})
-        CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {3}, .block = {128}, .seed = shift}, level)[1], alone));
+        CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {3}, .block = {128}, .seed = shift}, level)[1],
+                         alone));
       // Control: the tree over positions, with zeros before the segment.
       std::fill(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(shift), 0.0f);
       different += !bits_equal(isobit::reduce(host(), x.data(), shift + values.size()), alone);
@@ -120,7 +124,9 @@ TEST_SUITE("segments: public reports") {
       isobit::segmented_reduce(host(), x.data(), x.size(), offsets.data(), segments, out.data());
       if (clean.empty()) clean = out;
       CHECK(bits_equal(out, clean));
-      for (int level : {6, 12}) CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {2}, .block = {96}, .seed = poison}, level), clean));
+      for (int level : {6, 12})
+        CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {2}, .block = {96}, .seed = poison}, level),
+                         clean));
     }
     CHECK_FALSE(isobit::is_nan(clean[3]));
   }
@@ -131,7 +137,8 @@ TEST_SUITE("segments: public reports") {
       auto out = poisoned<float>(expected.size());
       isobit::segmented_reduce(host(), x.data(), x.size(), offsets.data(), expected.size(), out.data());
       CHECK(bits_equal(out, expected));
-      for (uint32_t width : {1u, 32u, 50u}) CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {2}, .block = {width}}, 12), expected));
+      for (uint32_t width : {1u, 32u, 50u})
+        CHECK(bits_equal(on_blocks(x, offsets, plain<float>{}, {.grid = {2}, .block = {width}}, 12), expected));
     };
     check({0, 3, 3, 7}, {6, 0, 22});
     check({0, 0}, {0});
@@ -145,7 +152,9 @@ TEST_SUITE("segments: public reports") {
     isobit::segmented_reduce(host(), ones.data(), 2049, offsets.data(), 2049, out.data());
     CHECK(bits_equal(out, ones));
     CHECK(bits_equal(on_blocks(ones, offsets, plain<float>{}, {.grid = {3}, .block = {96}}, 9), ones));
-    CHECK(bits_equal(by_definition(0, [](uint64_t) { return 0.0f; }, plain<float>{}), 0.0f));
+    CHECK(bits_equal(by_definition(
+                         0, [](uint64_t) { return 0.0f; }, plain<float>{}),
+                     0.0f));
   }
 
   TEST_CASE("runs of keys: host, one block, three kernels") {
@@ -204,9 +213,12 @@ TEST_SUITE("segments: public reports") {
     // Five segments around 2^33, one of 3 * 2^31 elements of which one is 1.
     uint64_t const big = uint64_t{1} << 33;
     std::vector<uint64_t> const offsets{big, big + 5, big + 5, big + 105};
-    auto const at = [=](uint64_t i) { return i == big + 104 ? 1.0f : i == big + 4 ? 2.0f : i < big || i >= big + 105 ? 1e30f : 0.0f; };
+    auto const at = [=](uint64_t i) {
+      return i == big + 104 ? 1.0f : i == big + 4 ? 2.0f : i < big || i >= big + 105 ? 1e30f : 0.0f;
+    };
     std::vector<float> out(3);
-    isobit::segmented_reduce(host(), isobit::csr{offsets.data(), uint64_t{3}}, at, [&](uint64_t s, float r) { out[s] = r; });
+    isobit::segmented_reduce(host(), isobit::csr{offsets.data(), uint64_t{3}}, at,
+                             [&](uint64_t s, float r) { out[s] = r; });
     CHECK(bits_equal(out, std::vector<float>{2, 0, 1}));
     auto const elements = isobit::detail::as_load<uint64_t>(at);
     workspace_memory<float> memory(105, 3, 5);

@@ -39,7 +39,8 @@ struct routing {
       }
     }
     std::vector<uint64_t> offsets(experts + 1);
-    isobit::group_ids(host(), expert.data(), expert.size(), experts, isobit::grouping<int>{offsets.data(), nullptr, row.data()});
+    isobit::group_ids(host(), expert.data(), expert.size(), experts,
+                      isobit::grouping<int>{offsets.data(), nullptr, row.data()});
     rows = offsets.back();
   }
   isobit::combine_map<int, int> map() const { return {row.data(), expert.data(), weight.data(), tokens, k, rows}; }
@@ -50,12 +51,14 @@ float by_sparse_counter(routing const& r, uint64_t t, auto const& x) {
   std::vector<uint32_t> ks;
   for (uint32_t k = 0; k < r.k; ++k)
     if (r.row[t * r.k + k] >= 0) ks.push_back(k);
-  std::sort(ks.begin(), ks.end(), [&](uint32_t a, uint32_t b) { return r.expert[t * r.k + a] < r.expert[t * r.k + b]; });
+  std::sort(ks.begin(), ks.end(),
+            [&](uint32_t a, uint32_t b) { return r.expert[t * r.k + a] < r.expert[t * r.k + b]; });
   if (ks.empty()) return 0;
   isobit::sparse_counter<float> c;
   plain<float> const acc;
   for (uint32_t k : ks)
-    c.push(acc, static_cast<uint64_t>(r.expert[t * r.k + k]), isobit::mul(r.weight[t * r.k + k], x(static_cast<uint64_t>(r.row[t * r.k + k]))));
+    c.push(acc, static_cast<uint64_t>(r.expert[t * r.k + k]),
+           isobit::mul(r.weight[t * r.k + k], x(static_cast<uint64_t>(r.row[t * r.k + k]))));
   return acc.finish(c.fold(acc));
 }
 
@@ -100,8 +103,14 @@ TEST_SUITE("gather-combine") {
           auto out = poisoned<float>(37 * columns);
           auto small = poisoned<bf16>(37 * columns);
           auto const c = simt::vary({.grid = {1 + width % 4}, .block = {width}, .seed = seed}, seed % 5);
-          simt::launch(c, device::gather_combine_kernel<8, isobit::combine_map<int, int>, isobit::matrix_rows<bf16>, float, plain<float>>, r.map(), load, columns, out.data(), plain<float>{});
-          simt::launch(c, device::gather_combine_kernel<8, isobit::combine_map<int, int>, isobit::matrix_rows<bf16>, bf16, plain<float>>, r.map(), load, columns, small.data(), plain<float>{});
+          simt::launch(c,
+                       device::gather_combine_kernel<8, isobit::combine_map<int, int>, isobit::matrix_rows<bf16>, float,
+                                                     plain<float>>,
+                       r.map(), load, columns, out.data(), plain<float>{});
+          simt::launch(c,
+                       device::gather_combine_kernel<8, isobit::combine_map<int, int>, isobit::matrix_rows<bf16>, bf16,
+                                                     plain<float>>,
+                       r.map(), load, columns, small.data(), plain<float>{});
           CAPTURE(width);
           CAPTURE(columns);
           CHECK(bits_equal(out, wide));
@@ -114,12 +123,17 @@ TEST_SUITE("gather-combine") {
     routing const r(50, 128, 6, 3, true);
     uint64_t const columns = 16;
     std::vector<int> reads(r.rows * columns, 0);
-    auto const load = [&](uint64_t row, uint64_t c) { ++reads[row * columns + c]; return 1.0f; };
+    auto const load = [&](uint64_t row, uint64_t c) {
+      ++reads[row * columns + c];
+      return 1.0f;
+    };
     std::vector<float> out(50 * columns);
     isobit::gather_combine(host(), r.map(), load, columns, out.data());
     CHECK(std::all_of(reads.begin(), reads.end(), [](int n) { return n == 1; }));
     std::fill(reads.begin(), reads.end(), 0);
-    simt::launch(3, 64, device::gather_combine_kernel<6, isobit::combine_map<int, int>, decltype(load), float, plain<float>>, r.map(), load, columns, out.data(), plain<float>{});
+    simt::launch(3, 64,
+                 device::gather_combine_kernel<6, isobit::combine_map<int, int>, decltype(load), float, plain<float>>,
+                 r.map(), load, columns, out.data(), plain<float>{});
     CHECK(std::all_of(reads.begin(), reads.end(), [](int n) { return n == 1; }));
   }
 
@@ -129,14 +143,19 @@ TEST_SUITE("gather-combine") {
     isobit::matrix_rows<float> const load{x.data(), 3};
     std::vector<float> out(15), expected(15);
     isobit::gather_combine(host(), r.map(), load, 3, expected.data());
-    for (uint64_t t = 0; t < 5; ++t) CHECK(bits_equal(expected[t * 3 + 1], by_sparse_counter(r, t, [&](uint64_t row) { return load(row, 1); })));
-    simt::launch(2, 32, device::gather_combine_kernel<32, isobit::combine_map<int, int>, isobit::matrix_rows<float>, float, plain<float>>, r.map(), load, uint64_t{3}, out.data(), plain<float>{});
+    for (uint64_t t = 0; t < 5; ++t)
+      CHECK(bits_equal(expected[t * 3 + 1], by_sparse_counter(r, t, [&](uint64_t row) { return load(row, 1); })));
+    simt::launch(2, 32,
+                 device::gather_combine_kernel<32, isobit::combine_map<int, int>, isobit::matrix_rows<float>, float,
+                                               plain<float>>,
+                 r.map(), load, uint64_t{3}, out.data(), plain<float>{});
     CHECK(bits_equal(out, expected));
 
     int const rows[] = {0, 1, 2, 3}, experts[] = {5, 2, 5, 5};
     float const y[] = {1e8f, 3, 1, -1e8f};
     float one = 0;
-    isobit::gather_combine(host(), isobit::combine_map<int, int>{rows, experts, nullptr, 1, 4, 4}, isobit::matrix_rows<float>{y, 1}, 1, &one);
+    isobit::gather_combine(host(), isobit::combine_map<int, int>{rows, experts, nullptr, 1, 4, 4},
+                           isobit::matrix_rows<float>{y, 1}, 1, &one);
     CHECK(one == 3.0f); // 3 + ((1e8 + 1) - 1e8)
   }
 
@@ -150,10 +169,14 @@ TEST_SUITE("gather-combine") {
       isobit::combine_map<int, int> const map{rows, experts, nullptr, 1, 4, 4};
       float plain_sum = 7, compensated = 7;
       isobit::gather_combine(host(), map, isobit::matrix_rows<float>{x, 1}, 1, &plain_sum);
-      isobit::gather_combine(host(), map, isobit::matrix_rows<float>{x, 1}, 1, &compensated, isobit::compensated<float>{});
+      isobit::gather_combine(host(), map, isobit::matrix_rows<float>{x, 1}, 1, &compensated,
+                             isobit::compensated<float>{});
       CHECK(bits_equal(plain_sum, isobit::add(isobit::add(1e8f, 1.0f), isobit::add(-1e8f, 1.0f)))); // the tree: 0
       CHECK(compensated == 2.0f);
-      simt::launch(1, 32, device::gather_combine_kernel<4, isobit::combine_map<int, int>, isobit::matrix_rows<float>, float, isobit::compensated<float>>, map, isobit::matrix_rows<float>{x, 1}, uint64_t{1}, &compensated, isobit::compensated<float>{});
+      simt::launch(1, 32,
+                   device::gather_combine_kernel<4, isobit::combine_map<int, int>, isobit::matrix_rows<float>, float,
+                                                 isobit::compensated<float>>,
+                   map, isobit::matrix_rows<float>{x, 1}, uint64_t{1}, &compensated, isobit::compensated<float>{});
       CHECK(compensated == 2.0f);
     } while (std::next_permutation(order, order + 4));
   }
@@ -179,7 +202,8 @@ TEST_SUITE("gather-combine") {
     for (uint64_t b = 0; b < n; ++b) {
       auto map = r.map();
       map.first_expert = blocks[b].first, map.last_expert = blocks[b].second;
-      isobit::gather_combine(host(), map, isobit::matrix_rows<bf16>{x.data(), columns}, columns, partial.data() + b * r.tokens * columns);
+      isobit::gather_combine(host(), map, isobit::matrix_rows<bf16>{x.data(), columns}, columns,
+                             partial.data() + b * r.tokens * columns);
       for (uint64_t t = 0; t < r.tokens; ++t) {
         experts[t * n + b] = static_cast<int>(blocks[b].first);
         for (uint32_t k = 0; k < r.k; ++k) {
@@ -189,7 +213,9 @@ TEST_SUITE("gather-combine") {
       }
     }
     std::vector<float> out(r.tokens * columns);
-    isobit::gather_combine(host(), isobit::combine_map<int, int>{rows.data(), experts.data(), nullptr, r.tokens, static_cast<uint32_t>(n), n * r.tokens},
+    isobit::gather_combine(host(),
+                           isobit::combine_map<int, int>{rows.data(), experts.data(), nullptr, r.tokens,
+                                                         static_cast<uint32_t>(n), n * r.tokens},
                            isobit::matrix_rows<float>{partial.data(), columns}, columns, out.data());
     return out;
   }
@@ -221,7 +247,8 @@ TEST_SUITE("gather-combine") {
     return n;
   }
 
-  TEST_CASE("expert parallelism, E = 128, top 6: no element differs at any number of ranks; the chain over ranks does") {
+  TEST_CASE(
+      "expert parallelism, E = 128, top 6: no element differs at any number of ranks; the chain over ranks does") {
     routing const r(400, 128, 6, 21);
     uint64_t const columns = 32;
     std::vector<bf16> x(r.rows * columns);
@@ -247,13 +274,16 @@ TEST_SUITE("gather-combine") {
     auto const call = [&](isobit::combine_map<int, int> const& map) {
       return thrown([&] { isobit::gather_combine(host(), map, isobit::matrix_rows<float>{x, 1}, 1, out); });
     };
-    CHECK(call({rows, experts, nullptr, 1, 33, 2}) == "isobit::gather_combine: k must be at most 32 (the compiled limit)");
+    CHECK(call({rows, experts, nullptr, 1, 33, 2}) ==
+          "isobit::gather_combine: k must be at most 32 (the compiled limit)");
     CHECK(call({nullptr, experts, nullptr, 2, 2, 2}) == "isobit::gather_combine: rows must be non-null");
     CHECK(call({rows, nullptr, nullptr, 2, 2, 2}) == "isobit::gather_combine: experts must be non-null");
     rows[1] = 2;
-    CHECK(call({rows, experts, nullptr, 2, 2, 2}) == "isobit::gather_combine: rows must be -1 or a row of x, below x_rows; it is not in entry 1 ");
+    CHECK(call({rows, experts, nullptr, 2, 2, 2}) ==
+          "isobit::gather_combine: rows must be -1 or a row of x, below x_rows; it is not in entry 1 ");
     rows[1] = 1, experts[3] = -2;
-    CHECK(call({rows, experts, nullptr, 2, 2, 2}) == "isobit::gather_combine: experts must be 0 or more; it is not in entry 3 ");
+    CHECK(call({rows, experts, nullptr, 2, 2, 2}) ==
+          "isobit::gather_combine: experts must be 0 or more; it is not in entry 3 ");
     CHECK(out[0] == 7);
     experts[3] = 2;
     CHECK(call({rows, experts, nullptr, 2, 2, 2}) == "nothing");

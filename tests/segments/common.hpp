@@ -28,7 +28,8 @@ inline std::vector<float> wild(size_t n, uint64_t seed = 1) {
   std::mt19937_64 engine(seed);
   for (float& v : x) {
     uint64_t const z = engine();
-    v = isobit::from_bits<float>(static_cast<uint32_t>(z & 0x807fffffu) | static_cast<uint32_t>(100 + (z >> 40) % 60) << 23);
+    v = isobit::from_bits<float>(static_cast<uint32_t>(z & 0x807fffffu) | static_cast<uint32_t>(100 + (z >> 40) % 60)
+                                                                              << 23);
   }
   return x;
 }

@@ -34,12 +34,14 @@ grouped by_sort(std::vector<int> const& ids, uint64_t groups) {
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(ids.size()); ++i)
     if (isobit::is_group(ids[static_cast<size_t>(i)], groups)) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ids[static_cast<size_t>(a)] < ids[static_cast<size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return ids[static_cast<size_t>(a)] < ids[static_cast<size_t>(b)]; });
   std::fill(r.position.begin(), r.position.end(), -1);
   std::fill(r.slot.begin(), r.slot.end(), -1);
   std::copy(order.begin(), order.end(), r.order.begin());
   for (uint64_t g = 0; g <= groups; ++g)
-    r.offsets[g] = static_cast<uint64_t>(std::count_if(order.begin(), order.end(), [&](int i) { return static_cast<uint64_t>(ids[static_cast<size_t>(i)]) < g; }));
+    r.offsets[g] = static_cast<uint64_t>(std::count_if(
+        order.begin(), order.end(), [&](int i) { return static_cast<uint64_t>(ids[static_cast<size_t>(i)]) < g; }));
   for (size_t p = 0; p < order.size(); ++p) {
     auto const i = static_cast<size_t>(order[p]);
     r.position[i] = static_cast<int>(p);
@@ -58,7 +60,8 @@ grouped by_kernels(std::vector<int> const& ids, uint64_t groups, simt::config co
   grouped r(n, groups);
   simt::launch(c, device::count_chunks_kernel<int>, ids.data(), n, groups, counts.data());
   simt::launch(c, device::sum_chunks_kernel<256>, n, groups, counts.data());
-  simt::launch({.grid = {1}, .block = c.block, .seed = c.seed}, device::sum_groups_kernel<256>, n, groups, counts.data(), r.offsets.data());
+  simt::launch({.grid = {1}, .block = c.block, .seed = c.seed}, device::sum_groups_kernel<256>, n, groups,
+               counts.data(), r.offsets.data());
   simt::launch(c, device::place_chunks_kernel<int, int>, ids.data(), n, groups, counts.data(), r.out());
   CHECK(counts.back() == ~uint64_t{0});
   return r;
@@ -81,28 +84,36 @@ std::vector<int> random_ids(size_t n, int groups, uint64_t seed, bool with_drops
 }
 
 template <scatter_mode Mode = scatter_mode::replace, class T, class Out, class Op = isobit::detail::plain_sum>
-index_report on_host(std::vector<int> const& ids, std::vector<T> const& x, uint64_t columns, std::vector<Out>& out, Op const& op = {}) {
+index_report on_host(std::vector<int> const& ids, std::vector<T> const& x, uint64_t columns, std::vector<Out>& out,
+                     Op const& op = {}) {
   uint64_t const rows = out.size() / columns;
   std::vector<uint64_t> workspace(isobit::scatter_host_workspace_bytes(ids.size(), rows) / 8);
-  return isobit::scatter_reduce<Mode>(host(), workspace.data(), workspace.size() * 8, ids.data(), ids.size(), x.data(), columns, out.data(), rows, op);
+  return isobit::scatter_reduce<Mode>(host(), workspace.data(), workspace.size() * 8, ids.data(), ids.size(), x.data(),
+                                      columns, out.data(), rows, op);
 }
 
 template <scatter_mode Mode = scatter_mode::replace, class T, class Out, class Acc>
-void on_kernels(std::vector<int> const& ids, std::vector<T> const& x, uint64_t columns, std::vector<Out>& out, Acc const& acc, simt::config const& c, int level) {
+void on_kernels(std::vector<int> const& ids, std::vector<T> const& x, uint64_t columns, std::vector<Out>& out,
+                Acc const& acc, simt::config const& c, int level) {
   uint64_t const rows = out.size() / columns, n = ids.size();
   using state = typename Acc::state;
   auto groups = by_kernels(ids, rows, c);
   std::vector<uint64_t> memory(isobit::column_workspace<state>::bytes(n, rows, columns, level) / 8 + 4, ~uint64_t{0});
   auto* const at = memory.data() + (reinterpret_cast<uintptr_t>(memory.data()) % 16 != 0 ? 1 : 0);
   auto const workspace = isobit::column_workspace<state>::at(at, n, rows, columns, level);
-  std::fill(reinterpret_cast<unsigned char*>(at), reinterpret_cast<unsigned char*>(workspace.partials), static_cast<unsigned char>(0));
+  std::fill(reinterpret_cast<unsigned char*>(at), reinterpret_cast<unsigned char*>(workspace.partials),
+            static_cast<unsigned char>(0));
   using load = isobit::detail::gathered_rows<T, int>;
   using store = isobit::detail::scatter_rows<Out, Mode>;
   simt::launch(c, device::reduce_columns_kernel<isobit::csr<uint64_t>, load, store, Acc>,
                isobit::csr<uint64_t>{groups.offsets.data(), rows}, load{x.data(), groups.order.data(), columns},
                store{out.data(), columns}, workspace, acc);
-  for (auto const* p = reinterpret_cast<unsigned char const*>(at); p != reinterpret_cast<unsigned char const*>(workspace.partials); ++p)
-    if (*p != 0) { CHECK_MESSAGE(false, "a counter did not reset itself"); break; }
+  for (auto const* p = reinterpret_cast<unsigned char const*>(at);
+       p != reinterpret_cast<unsigned char const*>(workspace.partials); ++p)
+    if (*p != 0) {
+      CHECK_MESSAGE(false, "a counter did not reset itself");
+      break;
+    }
 }
 
 std::string thrown(auto const& f) {
@@ -132,10 +143,13 @@ TEST_SUITE("scatter") {
         CHECK(report.count == (n > 30 ? 2 : 0));
         CHECK(report.first == (n > 30 ? 7 : ~uint64_t{0}));
         uint32_t const width = seed % 4 == 0 ? 7 : seed % 4 == 1 ? 33 : seed % 4 == 2 ? 256 : 96;
-        CHECK((by_kernels(ids, static_cast<uint64_t>(groups), simt::vary({.grid = {1 + static_cast<uint32_t>(seed % 3)}, .block = {width}}, seed)) == expected));
+        CHECK((by_kernels(ids, static_cast<uint64_t>(groups),
+                          simt::vary({.grid = {1 + static_cast<uint32_t>(seed % 3)}, .block = {width}}, seed)) ==
+               expected));
         auto workspace = grouping_memory(n, static_cast<uint64_t>(groups));
         grouped b(n, static_cast<uint64_t>(groups));
-        simt::launch({.grid = {1}, .block = {width}, .seed = seed}, group_in_block, ids.data(), uint64_t{n}, static_cast<uint64_t>(groups), workspace.data(), b.out());
+        simt::launch({.grid = {1}, .block = {width}, .seed = seed}, group_in_block, ids.data(), uint64_t{n},
+                     static_cast<uint64_t>(groups), workspace.data(), b.out());
         CHECK((b == expected));
       }
   }
@@ -145,12 +159,15 @@ TEST_SUITE("scatter") {
     auto const expected = by_sort(ids, 50);
     std::vector<uint64_t> keys(3000), offsets(51);
     std::vector<int> order(3000);
-    simt::launch(2, 96, device::sort_keys_kernel<int, int>, ids.data(), uint64_t{3000}, uint64_t{50}, keys.data(), order.data());
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)]; });
+    simt::launch(2, 96, device::sort_keys_kernel<int, int>, ids.data(), uint64_t{3000}, uint64_t{50}, keys.data(),
+                 order.data());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)]; });
     std::sort(keys.begin(), keys.end());
     simt::launch(2, 33, device::sorted_offsets_kernel<256>, keys.data(), uint64_t{3000}, uint64_t{50}, offsets.data());
     CHECK(offsets == expected.offsets);
-    CHECK(std::equal(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(offsets.back()), expected.order.begin()));
+    CHECK(
+        std::equal(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(offsets.back()), expected.order.begin()));
   }
 
   TEST_CASE("wrong ids are counted by a reduction, the same at any geometry") {
@@ -161,7 +178,8 @@ TEST_SUITE("scatter") {
       std::vector<uint64_t> workspace(isobit::grid_workspace<index_report>::bytes(9000) / 8 + 2, 0);
       index_report report{};
       auto* const at = workspace.data() + (reinterpret_cast<uintptr_t>(workspace.data()) % 16 != 0 ? 1 : 0);
-      simt::launch(3, width, device::reduce_kernel<isobit::tree, isobit::wrong_ids<int>, isobit::join_reports>, load, uint64_t{9000}, &report, static_cast<void*>(at), isobit::join_reports{});
+      simt::launch(3, width, device::reduce_kernel<isobit::tree, isobit::wrong_ids<int>, isobit::join_reports>, load,
+                   uint64_t{9000}, &report, static_cast<void*>(at), isobit::join_reports{});
       CHECK(report.count == 3);
       CHECK(report.first == 555);
       CHECK(thrown([&] { isobit::throw_if_any(report, "scatter_reduce", "ids", "-1 or below 40"); }) ==
@@ -175,7 +193,9 @@ TEST_SUITE("scatter") {
       for (size_t rows : {1u, 7u, 35u}) {
         size_t const n = columns > 64 ? 300 : 900;
         auto ids = random_ids(n, static_cast<int>(rows), ++seed);
-        if (rows > 7) for (int& id : ids) if (id == 5) id = -1;
+        if (rows > 7)
+          for (int& id : ids)
+            if (id == 5) id = -1;
         auto const x = wild(n * columns, seed);
         auto const old = poisoned<float>(rows * columns, 0x5a);
         auto expected = old;
@@ -185,11 +205,18 @@ TEST_SUITE("scatter") {
           for (size_t i = 0; i < n; ++i)
             if (ids[i] == static_cast<int>(r)) hits.push_back(i);
           for (size_t c = 0; c < columns; c += 1 + columns / 5)
-            CHECK(bits_equal(expected[r * columns + c], hits.empty() ? old[0] : by_definition(hits.size(), [&](uint64_t k) { return x[hits[k] * columns + c]; }, plain<float>{})));
+            CHECK(bits_equal(
+                expected[r * columns + c],
+                hits.empty() ? old[0]
+                             : by_definition(
+                                   hits.size(), [&](uint64_t k) { return x[hits[k] * columns + c]; }, plain<float>{})));
         }
         for (int level : {3, 6}) {
           auto out = old;
-          on_kernels(ids, x, columns, out, plain<float>{}, simt::vary({.grid = {1 + static_cast<uint32_t>(seed % 4)}, .block = {seed % 2 == 0 ? 64u : 33u}}, seed), level);
+          on_kernels(
+              ids, x, columns, out, plain<float>{},
+              simt::vary({.grid = {1 + static_cast<uint32_t>(seed % 4)}, .block = {seed % 2 == 0 ? 64u : 33u}}, seed),
+              level);
           CAPTURE(columns);
           CAPTURE(rows);
           CHECK(bits_equal(out, expected));
@@ -199,7 +226,8 @@ TEST_SUITE("scatter") {
         on_host<scatter_mode::accumulate>(ids, x, columns, expected_sum);
         for (size_t k = 0; k < sum.size(); ++k)
           CHECK(bits_equal(expected_sum[k], bits_equal(expected[k], old[k]) ? 1.5f : isobit::add(1.5f, expected[k])));
-        on_kernels<scatter_mode::accumulate>(ids, x, columns, sum, plain<float>{}, {.grid = {2}, .block = {96}, .seed = seed}, 4);
+        on_kernels<scatter_mode::accumulate>(ids, x, columns, sum, plain<float>{},
+                                             {.grid = {2}, .block = {96}, .seed = seed}, 4);
         CHECK(bits_equal(sum, expected_sum));
       }
   }
@@ -266,8 +294,10 @@ TEST_SUITE("scatter") {
       auto out = old;
       auto const c = simt::vary({.grid = {3}, .block = {64}}, k);
       for (int round = 0; round < 2; ++round) { // the cells clear themselves
-        simt::launch(c, device::scatter_exact_kernel<int, float, isobit::exact<float>>, ids.data(), uint64_t{600}, x.data(), uint64_t{5}, uint64_t{10}, cells.data(), acc);
-        simt::launch(c, device::finish_exact_kernel<scatter_mode::replace, float, isobit::exact<float>>, cells.data(), uint64_t{50}, out.data(), acc);
+        simt::launch(c, device::scatter_exact_kernel<int, float, isobit::exact<float>>, ids.data(), uint64_t{600},
+                     x.data(), uint64_t{5}, uint64_t{10}, cells.data(), acc);
+        simt::launch(c, device::finish_exact_kernel<scatter_mode::replace, float, isobit::exact<float>>, cells.data(),
+                     uint64_t{50}, out.data(), acc);
         CHECK(bits_equal(out, expected));
       }
     }
@@ -293,16 +323,19 @@ TEST_SUITE("scatter") {
     auto const x = wild(1000 * 70, 12);
     auto const load = [&](uint64_t r, uint64_t c) { return x[r * 70 + c]; };
     std::vector<float> expected(70);
-    isobit::reduce_columns(host(), isobit::fixed_rows(1, 1000), 70, load, [&](uint64_t, uint64_t c, float v) { expected[c] = v; });
+    isobit::reduce_columns(host(), isobit::fixed_rows(1, 1000), 70, load,
+                           [&](uint64_t, uint64_t c, float v) { expected[c] = v; });
     for (uint64_t c : {0u, 31u, 69u})
-      CHECK(bits_equal(expected[c], by_definition(1000, [&](uint64_t r) { return load(r, c); }, plain<float>{})));
+      CHECK(bits_equal(expected[c], by_definition(
+                                        1000, [&](uint64_t r) { return load(r, c); }, plain<float>{})));
     for (int level : {2, 5, 6, 12}) {
       std::vector<uint64_t> memory(isobit::column_workspace<float>::bytes(1000, 1, 70, level) / 8 + 4, 0);
       auto* const at = memory.data() + (reinterpret_cast<uintptr_t>(memory.data()) % 16 != 0 ? 1 : 0);
       std::vector<float> out(70);
       auto const store = [&](uint64_t, uint64_t c, float v) { out[c] = v; };
       simt::launch({.grid = {5}, .block = {64}, .seed = static_cast<uint64_t>(level)},
-                   device::reduce_columns_kernel<isobit::fixed_rows, decltype(load), decltype(store), plain<float>>, isobit::fixed_rows(1, 1000), load, store,
+                   device::reduce_columns_kernel<isobit::fixed_rows, decltype(load), decltype(store), plain<float>>,
+                   isobit::fixed_rows(1, 1000), load, store,
                    isobit::column_workspace<float>::at(at, 1000, 1, 70, level), plain<float>{});
       CHECK(bits_equal(out, expected));
     }

@@ -71,8 +71,8 @@ template <class Acc> struct by_blocks {
 template <class Group> struct group_kernel {
   template <class Acc>
   static void run(isobit::csr<uint32_t> layout, float const* x, typename Acc::result* out, Acc acc) {
-    isobit::segmented_reduce(Group{}, layout, isobit::contiguous<float>{x},
-                             [=](uint64_t s, auto const& r) { out[s] = r; }, acc);
+    isobit::segmented_reduce(
+        Group{}, layout, isobit::contiguous<float>{x}, [=](uint64_t s, auto const& r) { out[s] = r; }, acc);
   }
 };
 void block_kernel(isobit::csr<uint32_t> layout, float const* x, float* out) {
@@ -97,13 +97,14 @@ TEST_SUITE("segmented reduce") {
     auto const x = wild(30000);
     auto const check = [&](auto const& acc) {
       for (uint32_t from : {0u, 1u, 31u})
-        for (uint32_t n : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u, 15u, 16u, 17u, 18u, 31u, 33u, 63u,
-                           64u, 65u, 100u, 1000u, 4097u, 20000u}) {
+        for (uint32_t n : {0u,  1u,  2u,  3u,  4u,  5u,  6u,  7u,  8u,  9u,  10u,  11u,   12u,   13u,
+                           14u, 15u, 16u, 17u, 18u, 31u, 33u, 63u, 64u, 65u, 100u, 1000u, 4097u, 20000u}) {
           uint32_t const offsets[] = {from, from + n};
           typename std::remove_cvref_t<decltype(acc)>::result out;
           isobit::segmented_reduce(host(), x.data(), x.size(), offsets, 1, &out, acc);
           CAPTURE(n);
-          CHECK(bits_equal(out, by_definition(n, [&](uint64_t i) { return x[from + i]; }, acc)));
+          CHECK(bits_equal(out, by_definition(
+                                    n, [&](uint64_t i) { return x[from + i]; }, acc)));
         }
     };
     check(plain<float>{});
@@ -118,15 +119,19 @@ TEST_SUITE("segmented reduce") {
     for (uint32_t n = 1; n <= 18; ++n)
       for (uint32_t count : {1u, 3u, 4u, 7u, 8u, 9u, 23u, 40u}) {
         std::vector<uint32_t> offsets{3};
-        for (uint32_t s = 0; s < count; ++s) offsets.push_back(offsets.back() + (s == count - 2 && count > 20 ? n + 1 : n));
-        std::vector<float> tight(x.begin(), x.begin() + offsets.back()); // the end of the array is the end of the last segment
+        for (uint32_t s = 0; s < count; ++s)
+          offsets.push_back(offsets.back() + (s == count - 2 && count > 20 ? n + 1 : n));
+        std::vector<float> tight(x.begin(),
+                                 x.begin() + offsets.back()); // the end of the array is the end of the last segment
         tight.shrink_to_fit();
         std::vector<float> out(count + 1, 77.0f);
         isobit::segmented_reduce(host(), tight.data(), tight.size(), offsets.data(), count, out.data());
         CAPTURE(n);
         CAPTURE(count);
         for (uint32_t s = 0; s < count; ++s)
-          CHECK(bits_equal(out[s], by_definition(offsets[s + 1] - offsets[s], [&](uint64_t i) { return x[offsets[s] + i]; }, plain<float>{})));
+          CHECK(bits_equal(
+              out[s], by_definition(
+                          offsets[s + 1] - offsets[s], [&](uint64_t i) { return x[offsets[s] + i]; }, plain<float>{})));
         CHECK(out[count] == 77.0f);
       }
   }
@@ -142,7 +147,8 @@ TEST_SUITE("segmented reduce") {
         for (uint32_t width : {1u, 7u, 32u, 33u, 96u, 256u}) {
           if (width < 32 && level == 5) continue;
           ++seed;
-          auto const c = simt::vary(simt::config{.grid = {1 + static_cast<uint32_t>(seed % 5)}, .block = {width}, .seed = seed}, seed % 7);
+          auto const c = simt::vary(
+              simt::config{.grid = {1 + static_cast<uint32_t>(seed % 5)}, .block = {width}, .seed = seed}, seed % 7);
           CAPTURE(kind);
           CAPTURE(level);
           CAPTURE(width);
@@ -183,19 +189,22 @@ TEST_SUITE("segmented reduce") {
     isobit::with_operator<uint64_t, decltype(op)> const acc{op};
     std::vector<uint64_t> expected(segments), out(segments);
     for (uint64_t s = 0; s < segments; ++s)
-      expected[s] = by_definition(offsets[s + 1] - offsets[s], [&](uint64_t i) { return load(offsets[s] + i); }, acc);
-    isobit::segmented_reduce(host(), isobit::csr{offsets.data(), segments}, load, [&](uint64_t s, uint64_t r) { out[s] = r; }, op);
+      expected[s] = by_definition(
+          offsets[s + 1] - offsets[s], [&](uint64_t i) { return load(offsets[s] + i); }, acc);
+    isobit::segmented_reduce(
+        host(), isobit::csr{offsets.data(), segments}, load, [&](uint64_t s, uint64_t r) { out[s] = r; }, op);
     CHECK(bits_equal(out, expected));
     auto const elements = isobit::detail::as_load<uint64_t>(load);
     for (uint64_t seed = 0; seed < 5; ++seed) {
       workspace_memory<uint64_t> memory(n, segments, 6);
       std::vector<uint64_t> on_blocks(segments);
-      simt::launch(simt::vary({.grid = {3}, .block = {96}}, seed),
-                   isobit::device::segmented_reduce_kernel<isobit::csr<uint32_t>, std::remove_const_t<decltype(elements)>,
-                                                           isobit::detail::results<uint64_t>,
-                                                           std::remove_const_t<decltype(acc)>>,
-                   isobit::csr{offsets.data(), segments}, elements, isobit::detail::results<uint64_t>{on_blocks.data()},
-                   memory.get(), acc, nullptr);
+      simt::launch(
+          simt::vary({.grid = {3}, .block = {96}}, seed),
+          isobit::device::segmented_reduce_kernel<isobit::csr<uint32_t>, std::remove_const_t<decltype(elements)>,
+                                                  isobit::detail::results<uint64_t>,
+                                                  std::remove_const_t<decltype(acc)>>,
+          isobit::csr{offsets.data(), segments}, elements, isobit::detail::results<uint64_t>{on_blocks.data()},
+          memory.get(), acc, nullptr);
       CHECK(bits_equal(on_blocks, expected));
     }
   }
@@ -213,7 +222,8 @@ TEST_SUITE("segmented reduce") {
       CHECK(bits_equal(out, expected));
     }
     out.assign(out.size(), 0);
-    simt::launch(1, 32, group_kernel<isobit::tile<32>>::run<plain<float>>, layout, x.data(), out.data(), plain<float>{});
+    simt::launch(1, 32, group_kernel<isobit::tile<32>>::run<plain<float>>, layout, x.data(), out.data(),
+                 plain<float>{});
     CHECK(bits_equal(out, expected));
     out.assign(out.size(), 0);
     isobit::segmented_reduce(isobit::thread{}, layout, isobit::contiguous<float>{x.data()},
@@ -266,10 +276,12 @@ TEST_SUITE("segmented reduce") {
     auto const reduce = [&](auto const* offsets, uint64_t segments) {
       return thrown([&] { isobit::segmented_reduce(host(), x, 10, offsets, segments, out); });
     };
-    CHECK(reduce(falling, 2) == "isobit::segmented_reduce: offsets must be non-decreasing; it falls after entry 1 (counted from 0)");
+    CHECK(reduce(falling, 2) ==
+          "isobit::segmented_reduce: offsets must be non-decreasing; it falls after entry 1 (counted from 0)");
     CHECK(reduce(beyond, 2) == "isobit::segmented_reduce: offsets[segments] must be at most n, which is 10 ");
     CHECK(reduce(negative, 1) == "isobit::segmented_reduce: offsets[0] must be 0 or more");
-    CHECK(reduce(static_cast<int const*>(nullptr), 1) == "isobit::segmented_reduce: offsets must be non-null when segments > 0");
+    CHECK(reduce(static_cast<int const*>(nullptr), 1) ==
+          "isobit::segmented_reduce: offsets must be non-null when segments > 0");
     CHECK(thrown([&] { isobit::segmented_reduce(host(), static_cast<float const*>(nullptr), 10, falling, 1, out); }) ==
           "isobit::segmented_reduce: x must be non-null when n > 0");
     CHECK(thrown([&] { isobit::segmented_reduce(host(), x, 10, falling, 1, static_cast<float*>(nullptr)); }) ==

@@ -48,7 +48,8 @@ void split_k_kernel(matmul p) {
 }
 
 // Grouped epilogue: the gradient of a row's probability gets a part from each tile of columns; no tile for some rows.
-void row_parts_kernel(float const* x, uint32_t rows, uint32_t columns, uint32_t per_slot, isobit::private_slots<float> slots) {
+void row_parts_kernel(float const* x, uint32_t rows, uint32_t columns, uint32_t per_slot,
+                      isobit::private_slots<float> slots) {
   auto const slot = static_cast<uint32_t>(machine::block_rank());
   uint32_t const first = slot * per_slot, n = columns - first < per_slot ? columns - first : per_slot;
   for (uint32_t r = machine::thread_rank(); r < rows; r += machine::block_threads())
@@ -63,8 +64,9 @@ template <bool Tickets> void ordered_kernel(gate g, float const* parts, uint64_t
   auto const blocks = static_cast<uint32_t>(machine::grid_blocks());
   uint32_t const slot = Tickets ? isobit::take_ticket(&word, g.ticket, blocks)
                                 : blocks - 1 - static_cast<uint32_t>(machine::block_rank());
-  isobit::add_in_turn(isobit::turnstile{g.turn, blocks}, slot, sums, n, plain<float>{},
-                      [=](uint64_t i) { return parts[slot * n + i]; }, accumulate);
+  isobit::add_in_turn(
+      isobit::turnstile{g.turn, blocks}, slot, sums, n, plain<float>{}, [=](uint64_t i) { return parts[slot * n + i]; },
+      accumulate);
 }
 // Control: in order of arrival.
 void arrival_kernel(uint32_t* lock, float const* parts, uint64_t n, float* sums) {
@@ -82,7 +84,8 @@ TEST_SUITE("slots") {
     auto const a = wild(m * k, 1), b = wild(k * n, 2);
     std::vector<float> expected(m * n);
     for (uint32_t i = 0; i < m * n; ++i)
-      expected[i] = by_definition(k, [&](uint64_t j) { return isobit::mul(a[i / n * k + j], b[j * n + i % n]); }, plain<float>{});
+      expected[i] = by_definition(
+          k, [&](uint64_t j) { return isobit::mul(a[i / n * k + j], b[j * n + i % n]); }, plain<float>{});
     uint64_t seed = 0;
     for (uint32_t splits : {1u, 2u, 4u, 8u})
       for (uint32_t width : {1u, 33u, 96u}) {
@@ -92,7 +95,9 @@ TEST_SUITE("slots") {
         for (int replay = 0; replay < 2; ++replay) {
           ++seed;
           simt::launch(simt::vary({.grid = {4 * splits}, .block = {width}, .seed = seed}, seed % 6), split_k_kernel,
-                       matmul{a.data(), b.data(), m, n, k, splits, isobit::private_slots<float>::at(memory.data(), splits, m * n), arrivals.data(), c.data()});
+                       matmul{a.data(), b.data(), m, n, k, splits,
+                              isobit::private_slots<float>::at(memory.data(), splits, m * n), arrivals.data(),
+                              c.data()});
           CAPTURE(splits);
           CHECK(bits_equal(c, expected));
           CHECK(arrivals == std::vector<uint32_t>(4, 0));
@@ -111,7 +116,9 @@ TEST_SUITE("slots") {
     std::vector<float> out(rows);
     simt::launch(2, 33, isobit::device::merge_slots_kernel<plain<float>>, slots, out.data(), plain<float>{});
     // Slots of 2^l columns, the last cut short: the tree over the whole row.
-    for (uint32_t r = 0; r < rows; ++r) CHECK(bits_equal(out[r], by_definition(columns, [&](uint64_t i) { return x[r * columns + i]; }, plain<float>{})));
+    for (uint32_t r = 0; r < rows; ++r)
+      CHECK(bits_equal(out[r], by_definition(
+                                   columns, [&](uint64_t i) { return x[r * columns + i]; }, plain<float>{})));
     // Slots of 250 columns: the tree over the slots, not over the row.
     simt::launch({.grid = {4}, .block = {64}}, row_parts_kernel, x.data(), rows, columns, 250u, slots);
     int different = 0;
@@ -130,7 +137,8 @@ TEST_SUITE("slots") {
           isobit::private_slots<float>::at(memory.data(), 8, 1).store(k, 0, values[k]);
           expected.push(plain<float>{}, k, values[k]);
         }
-      float const merged = isobit::merge_present(isobit::private_slots<float>::at(memory.data(), 8, 1), 0, plain<float>{}, [=](uint64_t k) { return (mask >> k & 1) != 0; });
+      float const merged = isobit::merge_present(isobit::private_slots<float>::at(memory.data(), 8, 1), 0,
+                                                 plain<float>{}, [=](uint64_t k) { return (mask >> k & 1) != 0; });
       CHECK(bits_equal(merged, mask == 0 ? 0.0f : expected.fold(plain<float>{})));
     }
     CHECK(bits_equal(isobit::merge(isobit::private_slots<float>::at(nullptr, 0, 1), 0), 0.0f));
@@ -142,7 +150,9 @@ TEST_SUITE("slots") {
     std::vector<isobit::moments<float>::state> memory(8);
     auto const slots = isobit::private_slots<isobit::moments<float>::state>::at(memory.data(), 8, 1);
     for (uint64_t s = 0; s < 8; ++s)
-      slots.store(s, 0, isobit::interpret<isobit::tree>(128, [&](uint64_t i) { return x[128 * s + i]; }, acc));
+      slots.store(s, 0,
+                  isobit::interpret<isobit::tree>(
+                      128, [&](uint64_t i) { return x[128 * s + i]; }, acc));
     auto const merged = isobit::merge(slots, 0, acc), whole = isobit::reduce(isobit::host(), x.data(), 1024, acc);
     CHECK(bits_equal(merged.mean, whole.mean));
     CHECK(bits_equal(merged.variance, whole.variance));
@@ -154,7 +164,8 @@ TEST_SUITE("slots") {
     auto const parts = wild(blocks * n, 7);
     std::vector<float> expected(n);
     for (uint64_t i = 0; i < n; ++i)
-      expected[i] = plain<float>{}.finish(isobit::interpret<isobit::sequential>(blocks, [&](uint64_t s) { return parts[s * n + i]; }, plain<float>{}));
+      expected[i] = plain<float>{}.finish(isobit::interpret<isobit::sequential>(
+          blocks, [&](uint64_t s) { return parts[s * n + i]; }, plain<float>{}));
     int arrivals_differ = 0;
     for (uint64_t k = 0; k < 20; ++k) {
       uint32_t ticket = 0, turn = 0, lock = 0;
@@ -186,8 +197,9 @@ TEST_SUITE("slots") {
     auto const parts = wild(3 * n, 7);
     uint32_t ticket = 0, turn = 0;
     std::vector<float> sums(n);
-    CHECK_THROWS_AS(simt::launch({.grid = {3}, .block = {32}, .order = simt::schedule::in_order, .resident = 1, .spin_limit = 1000}, ordered_kernel<false>,
-                                 gate{&ticket, &turn}, parts.data(), n, sums.data(), false),
-                    simt::kernel_error);
+    CHECK_THROWS_AS(
+        simt::launch({.grid = {3}, .block = {32}, .order = simt::schedule::in_order, .resident = 1, .spin_limit = 1000},
+                     ordered_kernel<false>, gate{&ticket, &turn}, parts.data(), n, sums.data(), false),
+        simt::kernel_error);
   }
 }

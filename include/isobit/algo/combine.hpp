@@ -157,8 +157,8 @@ namespace detail {
 // V columns from c on of one token's output.
 ISOBIT_CALLS_USER_CODE
 template <int V, int MaxK, class Load, class Acc>
-ISOBIT_HD void combine_columns(combine_plan<MaxK> const& plan, bool weighted, Load const& load, uint64_t c, Acc const& acc,
-                               typename Acc::result* out) {
+ISOBIT_HD void combine_columns(combine_plan<MaxK> const& plan, bool weighted, Load const& load, uint64_t c,
+                               Acc const& acc, typename Acc::result* out) {
   using state = typename Acc::state;
   if (plan.count == 0) {
     ISOBIT_UNROLL
@@ -211,7 +211,8 @@ template <int V, class Out, class Result> ISOBIT_HD void store_columns(Out* out,
     for (int k = 0; k < words; k += 4)
       asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};"
                    :
-                   : "l"(reinterpret_cast<unsigned char*>(out) + 4 * k), "r"(w[k]), "r"(w[k + 1]), "r"(w[k + 2]), "r"(w[k + 3])
+                   : "l"(reinterpret_cast<unsigned char*>(out) + 4 * k), "r"(w[k]), "r"(w[k + 1]), "r"(w[k + 2]),
+                     "r"(w[k + 3])
                    : "memory");
   } else
 #endif
@@ -223,7 +224,8 @@ template <int V, class Out, class Result> ISOBIT_HD void store_columns(Out* out,
 
 template <class Out, class Acc> ISOBIT_HD constexpr bool can_combine() {
   static_assert(stl::same_as<typename Acc::input, float>, "isobit: gather_combine needs an accumulator of floats");
-  static_assert(stl::same_as<Out, typename Acc::result> || (small_float<Out> && stl::same_as<typename Acc::result, float>),
+  static_assert(stl::same_as<Out, typename Acc::result> ||
+                    (small_float<Out> && stl::same_as<typename Acc::result, float>),
                 "isobit: gather_combine writes the accumulator's result type, or a narrower float from float");
   return true;
 }
@@ -272,7 +274,8 @@ ISOBIT_HD void gather_combine(combine_storage<MaxK>& memory, combine_map<Index, 
       detail::store_columns<V>(out + (first + t) * columns + c, r);
     }
   };
-  for (uint64_t first = machine::block_rank() * together; first < map.tokens; first += machine::grid_blocks() * together) {
+  for (uint64_t first = machine::block_rank() * together; first < map.tokens;
+       first += machine::grid_blocks() * together) {
     uint64_t const count = map.tokens - first < together ? map.tokens - first : together;
     for (uint64_t t = rank; t < count; t += threads) make_plan(map, first + t, memory.plan[t]);
     machine::sync_block();

@@ -14,9 +14,9 @@ namespace isobit::inline bits1 {
 
 //! Where a grouping puts its results; each may be null, except `offsets`.
 template <stl::integral Index> struct grouping {
-  uint64_t* offsets;         //!< groups + 1 entries: the elements of group g are order[offsets[g]] .. order[offsets[g + 1] - 1]
-  Index* order = nullptr;    //!< n entries: element numbers, group by group, each group in input order
-  Index* position = nullptr; //!< n entries: where element i stands in `order` (the inverse map); -1 where it was dropped
+  uint64_t* offsets; //!< groups + 1 entries: the elements of group g are order[offsets[g]] .. order[offsets[g + 1] - 1]
+  Index* order = nullptr; //!< n entries: element numbers, group by group, each group in input order
+  Index* position = nullptr; //!< n entries: where element i stands in `order` (the inverse map), or -1 if dropped
   Index* slot = nullptr;     //!< n entries: how many earlier elements have the same id; -1 where it was dropped
 };
 
@@ -166,8 +166,10 @@ ISOBIT_HD void place_chunks(tile<P> const& t, uint64_t worker, uint64_t workers,
                  uint64_t const slot = valid ? mine[id] + count_bits(earlier) : 0;
                  uint64_t const at = valid ? out.offsets[id] + slot : 0;
                  if (valid && out.order != nullptr) out.order[at] = static_cast<Index>(i);
-                 if (here && out.position != nullptr) out.position[i] = valid ? static_cast<Index>(at) : static_cast<Index>(-1);
-                 if (here && out.slot != nullptr) out.slot[i] = valid ? static_cast<Index>(slot) : static_cast<Index>(-1);
+                 if (here && out.position != nullptr)
+                   out.position[i] = valid ? static_cast<Index>(at) : static_cast<Index>(-1);
+                 if (here && out.slot != nullptr)
+                   out.slot[i] = valid ? static_cast<Index>(slot) : static_cast<Index>(-1);
                  t.sync();
                  if (valid && earlier == 0) mine[id] += count_bits(same);
                });

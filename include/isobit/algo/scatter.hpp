@@ -33,7 +33,8 @@ template <class Out, scatter_mode Mode> struct scatter_rows {
   Out* out;
   uint64_t columns;
 
-  template <class Acc> ISOBIT_HD void from_state(uint64_t row, uint64_t c, Acc const& acc, typename Acc::state state) const {
+  template <class Acc>
+  ISOBIT_HD void from_state(uint64_t row, uint64_t c, Acc const& acc, typename Acc::state state) const {
     Out& target = out[row * columns + c];
     if constexpr (Mode == scatter_mode::accumulate) state = acc.combine(acc.lift(decode_element(target)), state);
     if constexpr (stl::same_as<Out, typename Acc::result>)
@@ -62,8 +63,9 @@ template <class Out, class Acc, scatter_mode Mode> ISOBIT_HD constexpr bool can_
   constexpr bool narrow = small_float<Out> && stl::same_as<typename Acc::result, float>;
   static_assert(stl::same_as<Out, typename Acc::result> || narrow,
                 "isobit: a scatter writes the accumulator's result type, or a narrower float from float");
-  static_assert(Mode == scatter_mode::replace || requires(Acc const acc, element_value<Out> old) { acc.lift(old); },
-                "isobit: to accumulate, the accumulator must take the output's elements");
+  static_assert(
+      Mode == scatter_mode::replace || requires(Acc const acc, element_value<Out> old) { acc.lift(old); },
+      "isobit: to accumulate, the accumulator must take the output's elements");
   return true;
 }
 
@@ -85,8 +87,8 @@ constexpr uint64_t scatter_host_workspace_bytes(uint64_t n, uint64_t rows) { ret
 //! Throws `invalid_argument` before anything is written. Guarantee: run-to-run, target, partition, neighbourhood.
 template <scatter_mode Mode = scatter_mode::replace, is_host Host, stl::integral Id, class T, class Out,
           class Op = detail::plain_sum>
-index_report scatter_reduce(Host const& h, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n, T const* x,
-                            uint64_t columns, Out* out, uint64_t rows, Op const& op = {}) {
+index_report scatter_reduce(Host const& h, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n,
+                            T const* x, uint64_t columns, Out* out, uint64_t rows, Op const& op = {}) {
   constexpr char const* name = "scatter_reduce";
   auto const acc = detail::as_accumulator<element_value<T>>(op);
   static_assert(detail::can_scatter<Out, stl::remove_const_t<decltype(acc)>, Mode>());
@@ -94,7 +96,8 @@ index_report scatter_reduce(Host const& h, void* workspace, uint64_t workspace_b
   uint64_t const needed = scatter_host_workspace_bytes(n, rows);
   if (workspace_bytes < needed) throw invalid_argument(name, "workspace_bytes", "at least", needed, "bytes");
   if (workspace == nullptr) throw invalid_argument(name, "workspace", "non-null");
-  if (reinterpret_cast<stl::uintptr_t>(workspace) % 8 != 0) throw invalid_argument(name, "workspace", "aligned to", 8, "bytes");
+  if (reinterpret_cast<stl::uintptr_t>(workspace) % 8 != 0)
+    throw invalid_argument(name, "workspace", "aligned to", 8, "bytes");
   auto* const offsets = static_cast<uint64_t*>(workspace);
   uint64_t* const order = offsets + rows + 1;
   auto const report = group_ids(h, ids, n, rows, grouping<uint64_t>{offsets, order});

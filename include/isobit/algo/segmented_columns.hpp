@@ -41,8 +41,12 @@ template <class State> struct column_workspace {
   ISOBIT_HD static column_workspace at(void* memory, uint64_t rows, uint64_t segments, uint64_t columns, int level) {
     uint64_t const units = ceil_shift(rows + segments, level);
     auto* const base = static_cast<unsigned char*>(memory);
-    return {reinterpret_cast<uint32_t*>(base), reinterpret_cast<State*>(base + zeroed(units, columns)), level, units,
-            columns, strips_of(columns)};
+    return {reinterpret_cast<uint32_t*>(base),
+            reinterpret_cast<State*>(base + zeroed(units, columns)),
+            level,
+            units,
+            columns,
+            strips_of(columns)};
   }
 
 private:
@@ -105,7 +109,8 @@ template <class Layout, class Load, class Store, class Acc> struct column_block 
     state* const partials = workspace.partials;
     for (uint64_t c = begin + rank; c < end; c += threads)
       partials[(2 * (start + k) + (k == 0 ? 1 : 0)) * columns + c] =
-          fold(thread{}, rest < unit_length() ? rest : unit_length(), column_of<Load>{load, layout.first(s) + first, c}, acc);
+          fold(thread{}, rest < unit_length() ? rest : unit_length(), column_of<Load>{load, layout.first(s) + first, c},
+               acc);
     machine::sync_block();
     if (rank == 0) {
       auto const last = static_cast<uint32_t>(nodes - 1);
@@ -138,8 +143,9 @@ template <class Layout, class Load, class Store, class Acc> struct column_block 
   }
 };
 
-template <class Load> using column_element = stl::remove_cvref_t<decltype(decode_element(
-    stl::declval<Load const&>()(uint64_t{}, uint64_t{})))>;
+template <class Load>
+using column_element =
+    stl::remove_cvref_t<decltype(decode_element(stl::declval<Load const&>()(uint64_t{}, uint64_t{})))>;
 
 } // namespace detail
 
@@ -154,7 +160,8 @@ ISOBIT_HD void reduce_columns(uint32_t* flag, column_workspace<State> const& wor
                               Load const& load, Store const& store, Op const& op = {}) {
   auto const acc = detail::as_accumulator<detail::column_element<Load>>(op);
   using acc_type = stl::remove_const_t<decltype(acc)>;
-  static_assert(stl::same_as<State, typename acc_type::state>, "isobit: the workspace must hold the accumulator's states");
+  static_assert(stl::same_as<State, typename acc_type::state>,
+                "isobit: the workspace must hold the accumulator's states");
   uint64_t const segments = layout.segments();
   if (segments == 0) return;
   machine::shared_memory(flag, sizeof *flag);

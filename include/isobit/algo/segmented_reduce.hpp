@@ -25,7 +25,8 @@ template <int N, class T> struct segment_storage {
 namespace detail {
 
 // 32-bit addition to shared memory.
-ISOBIT_HD inline uint32_t add_shared(uint32_t* p, uint32_t value, [[maybe_unused]] source_line where = source_line::here()) {
+ISOBIT_HD inline uint32_t add_shared(uint32_t* p, uint32_t value,
+                                     [[maybe_unused]] source_line where = source_line::here()) {
 #if defined(ISOBIT_ON_DEVICE)
   return atomicAdd(p, value);
 #elif !defined(__CUDACC_RTC__)
@@ -36,7 +37,9 @@ ISOBIT_HD inline uint32_t add_shared(uint32_t* p, uint32_t value, [[maybe_unused
 }
 
 template <class Store>
-concept skips_empty = requires { requires Store::skips_empty; };
+concept skips_empty = requires {
+  requires Store::skips_empty;
+};
 
 ISOBIT_CALLS_USER_CODE
 template <class Store, class Acc> ISOBIT_HD void store_empty(Store const& store, uint64_t s, Acc const& acc) {
@@ -94,7 +97,8 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
   // `node` is node k of a segment that is longer than a unit; the last block to have one folds them all.
   ISOBIT_HD void add_node(uint64_t s, uint64_t k, state const& node) const {
     state* const partials = workspace.partials;
-    uint64_t const start = position_of(layout, s) >> workspace.level, nodes = ceil_shift(layout.length(s), workspace.level);
+    uint64_t const start = position_of(layout, s) >> workspace.level,
+                   nodes = ceil_shift(layout.length(s), workspace.level);
     if (b.thread_rank() == 0) {
       partials[2 * (start + k) + (k == 0 ? 1 : 0)] = node;
       auto const last = static_cast<uint32_t>(nodes - 1);
@@ -119,9 +123,7 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
     if constexpr (!stl::same_as<Group, thread>) place = g.shuffle(place, 0);
     return place < memory.most_listed;
   }
-  ISOBIT_HD uint32_t listed() const {
-    return memory.listed < memory.most_listed ? memory.listed : memory.most_listed;
-  }
+  ISOBIT_HD uint32_t listed() const { return memory.listed < memory.most_listed ? memory.listed : memory.most_listed; }
 
   static constexpr uint64_t most_for_thread = 64, most_for_warp = 2048;
 
@@ -157,9 +159,11 @@ template <int N, class T, class Layout, class Load, class Store, class Acc> stru
       uint64_t const s = covers ? s0 - 1 : begins ? s1 - 1 : memory.list[i - 1], n = layout.length(s);
       uint64_t const k = covers ? u - (position_of(layout, s) >> workspace.level) : 0;
       bool const is_long = covers || begins;
-      if (is_long ? n <= unit_length() || k >= ceil_shift(n, workspace.level) : warps != 0 && n <= most_for_warp) continue;
+      if (is_long ? n <= unit_length() || k >= ceil_shift(n, workspace.level) : warps != 0 && n <= most_for_warp)
+        continue;
       uint64_t const first = k << workspace.level, rest = n - first;
-      state const node = fold(b, is_long && rest > unit_length() ? unit_length() : rest, shift(load, layout.first(s) + first), acc);
+      state const node =
+          fold(b, is_long && rest > unit_length() ? unit_length() : rest, shift(load, layout.first(s) + first), acc);
       if (is_long)
         add_node(s, k, node);
       else if (b.thread_rank() == 0)

@@ -156,7 +156,8 @@ template <is_host Host, class T, class Out, class Op = detail::plain_sum>
 void reduce_rows(Host const& h, T const* x, uint64_t rows, uint64_t columns, Out* out, Op const& op = {}) {
   constexpr char const* name = "reduce_rows";
   if (columns != 0 && rows > ~uint64_t{0} / sizeof(T) / columns)
-    throw invalid_argument(name, "rows", "at most 2^64 bytes of x, which for these columns are", ~uint64_t{0} / sizeof(T) / columns, "rows");
+    throw invalid_argument(name, "rows", "at most 2^64 bytes of x, which for these columns are",
+                           ~uint64_t{0} / sizeof(T) / columns, "rows");
   detail::check_segment_arrays(name, x, rows * columns, rows, out);
   auto const acc = detail::as_accumulator<element_value<T>>(op);
   static_assert(detail::stores_results<Out, stl::remove_const_t<decltype(acc)>>,

@@ -109,7 +109,7 @@ ISOBIT_HD inline uint64_t segment_at(tile<32> const&, fixed_rows const& layout, 
 //! that overlap need a workspace each. The level changes no bit.
 template <class State> struct segment_workspace {
   uint32_t* arrivals; //!< of the segment that begins in unit u and is longer than a unit
-  State* partials;    //!< 2u: a node of the segment that covers the start of unit u; 2u + 1: node 0 of one that begins there
+  State* partials; //!< 2u: of the segment that covers the start of unit u; 2u + 1: node 0 of one that begins there
   int level;
   uint64_t units;
 

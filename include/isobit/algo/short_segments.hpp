@@ -68,8 +68,10 @@ typename Acc::state tree_of_some(uint64_t first, uint64_t n, Leaf const& leaf, A
 }
 
 // Elements 4b .. 4b + 3 of four segments become column vectors 4b .. 4b + 3; `skip` of them are there already.
-template <class V> [[gnu::always_inline]] inline void load_columns(float const* const* row, int first, int skip, V* columns) {
-  V const a = load<V>(row[0] + first), b = load<V>(row[1] + first), c = load<V>(row[2] + first), d = load<V>(row[3] + first);
+template <class V>
+[[gnu::always_inline]] inline void load_columns(float const* const* row, int first, int skip, V* columns) {
+  V const a = load<V>(row[0] + first), b = load<V>(row[1] + first), c = load<V>(row[2] + first),
+          d = load<V>(row[3] + first);
   V const ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
   V const cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
   if (skip < 1) columns[first] = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
@@ -159,8 +161,7 @@ template <uint64_t K, class Layout> bool alike(Layout const& layout, uint64_t s,
 }
 
 // Sums segments s, s + 1, ... below `end` in groups of one length from 4 to 16; returns the first that is left.
-template <class Layout>
-uint64_t sum_alike(uint64_t s, uint64_t end, Layout const& layout, float const* x, float* out) {
+template <class Layout> uint64_t sum_alike(uint64_t s, uint64_t end, Layout const& layout, float const* x, float* out) {
   while (end - s >= 4) {
     uint64_t const n = layout.length(s);
     if (n < 4 || n > 16 || !alike<4>(layout, s, n)) break;

@@ -32,7 +32,8 @@ struct report_space {
   report_space(isobit::detail::workspace_parts& parts, uint64_t n)
       : memory(parts.take(grid_workspace<index_report>::bytes(n))) {}
   template <class Id>
-  void launch(char const* name, cudaStream_t stream, Id const* ids, uint64_t n, uint64_t groups, index_report* report) const {
+  void launch(char const* name, cudaStream_t stream, Id const* ids, uint64_t n, uint64_t groups,
+              index_report* report) const {
     if (report == nullptr) return;
     clear_async(name, stream, memory, grid_workspace<index_report>::header_bytes);
     uint64_t const chunks = grid_workspace<index_report>::partials_for(n);
@@ -73,13 +74,12 @@ uint64_t group_ids_workspace_bytes(uint64_t n, uint64_t groups) {
 //! are device memory; `report`, if given, receives how many ids neither drop (-1) nor name a group, and the first.
 //! Throws `invalid_argument` before anything is written, `launch_error` when CUDA refuses a launch.
 template <class Method = by_counting, stl::integral Id, stl::integral Index>
-void group_ids(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n, uint64_t groups,
-               grouping<Index> const& out, index_report* report = nullptr) {
+void group_ids(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n,
+               uint64_t groups, grouping<Index> const& out, index_report* report = nullptr) {
   constexpr char const* name = "device::group_ids";
   isobit::detail::check_array(name, "ids", ids, n);
   isobit::detail::check_array(name, "offsets", out.offsets, 1);
-  if constexpr (requires { requires Method::needs_order; })
-    isobit::detail::check_array(name, "order", out.order, 1);
+  if constexpr (requires { requires Method::needs_order; }) isobit::detail::check_array(name, "order", out.order, 1);
   isobit::detail::check_workspace(name, workspace, workspace_bytes,
                                   group_ids_workspace_bytes<Index, Method, Id>(n, groups), 256);
   isobit::detail::workspace_parts parts(workspace);
@@ -121,13 +121,15 @@ uint64_t scatter_workspace_bytes(uint64_t n, uint64_t columns, uint64_t rows) {
 //! Throws `invalid_argument` before anything is written, `launch_error` when CUDA refuses a launch.
 template <scatter_mode Mode = scatter_mode::replace, class Method = by_counting, stl::integral Id, class T, class Out,
           accumulator Acc = plain<element_value<T>>>
-void scatter_reduce(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n, T const* x,
-                    uint64_t columns, Out* out, uint64_t rows, Acc const& acc = {}, index_report* report = nullptr) {
+void scatter_reduce(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n,
+                    T const* x, uint64_t columns, Out* out, uint64_t rows, Acc const& acc = {},
+                    index_report* report = nullptr) {
   constexpr char const* name = "device::scatter_reduce";
   using state = typename Acc::state;
   static_assert(isobit::detail::can_scatter<Out, Acc, Mode>());
   isobit::detail::check_scatter(name, ids, n, x, columns, out, rows);
-  isobit::detail::check_workspace(name, workspace, workspace_bytes, scatter_workspace_bytes<Acc, Method, Id>(n, columns, rows), 256);
+  isobit::detail::check_workspace(name, workspace, workspace_bytes,
+                                  scatter_workspace_bytes<Acc, Method, Id>(n, columns, rows), 256);
   if (rows == 0 || columns == 0) return;
   detail::scatter_space<state, Method, Id> const space(workspace, n, columns, rows);
   space.reports.launch(name, stream, ids, n, rows, report);
@@ -143,8 +145,8 @@ void scatter_reduce(cudaStream_t stream, void* workspace, uint64_t workspace_byt
   } else {
     auto const memory = column_workspace<state>::at(space.sums, n, rows, columns);
     detail::clear_async(name, stream, space.sums, column_workspace<state>::zeroed_bytes(n, rows, columns));
-    reduce_columns_kernel<<<detail::blocks_for(memory.units * memory.strips * scatter_block), scatter_block, 0, stream>>>(
-        layout, load, store, memory, acc);
+    reduce_columns_kernel<<<detail::blocks_for(memory.units * memory.strips * scatter_block), scatter_block, 0,
+                            stream>>>(layout, load, store, memory, acc);
   }
   check_launch(name);
 }
@@ -155,17 +157,20 @@ template <class Acc> constexpr uint64_t scatter_exact_workspace_bytes(uint64_t c
   return sizeof(exact_cell<typename Acc::grid>) * columns * rows;
 }
 template <scatter_mode Mode = scatter_mode::replace, stl::integral Id, class T, class Out, class Acc>
-void scatter_exact(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n, T const* x,
-                   uint64_t columns, Out* out, uint64_t rows, Acc const& acc) {
+void scatter_exact(cudaStream_t stream, void* workspace, uint64_t workspace_bytes, Id const* ids, uint64_t n,
+                   T const* x, uint64_t columns, Out* out, uint64_t rows, Acc const& acc) {
   constexpr char const* name = "device::scatter_exact";
   static_assert(isobit::detail::can_scatter<Out, Acc, Mode>());
   isobit::detail::check_scatter(name, ids, n, x, columns, out, rows);
-  isobit::detail::check_workspace(name, workspace, workspace_bytes, scatter_exact_workspace_bytes<Acc>(columns, rows), 8);
+  isobit::detail::check_workspace(name, workspace, workspace_bytes, scatter_exact_workspace_bytes<Acc>(columns, rows),
+                                  8);
   if (rows == 0 || columns == 0) return;
   auto* const cells = static_cast<exact_cell<typename Acc::grid>*>(workspace);
   detail::clear_async(name, stream, cells, rows * columns);
-  scatter_exact_kernel<<<detail::blocks_for(n * columns), scatter_block, 0, stream>>>(ids, n, x, columns, rows, cells, acc);
-  finish_exact_kernel<Mode><<<detail::blocks_for(rows * columns), scatter_block, 0, stream>>>(cells, rows * columns, out, acc);
+  scatter_exact_kernel<<<detail::blocks_for(n * columns), scatter_block, 0, stream>>>(ids, n, x, columns, rows, cells,
+                                                                                      acc);
+  finish_exact_kernel<Mode>
+      <<<detail::blocks_for(rows * columns), scatter_block, 0, stream>>>(cells, rows * columns, out, acc);
   check_launch(name);
 }
 

@@ -32,7 +32,8 @@ ISOBIT_KERNEL void sum_groups_kernel(uint64_t n, uint64_t groups, uint64_t const
   isobit::detail::sum_groups(block(memory), n, groups, counts, offsets);
 }
 template <class Id, class Index>
-ISOBIT_KERNEL void place_chunks_kernel(Id const* ids, uint64_t n, uint64_t groups, uint64_t* counts, grouping<Index> out) {
+ISOBIT_KERNEL void place_chunks_kernel(Id const* ids, uint64_t n, uint64_t groups, uint64_t* counts,
+                                       grouping<Index> out) {
   isobit::detail::by_warps(machine::block_rank(), machine::grid_blocks(),
                            [=](auto const& t, uint64_t worker, uint64_t workers) {
                              isobit::detail::place_chunks(t, worker, workers, ids, n, groups, counts, out);
@@ -78,7 +79,8 @@ template <class Id, class T, class Acc>
 ISOBIT_KERNEL void scatter_exact_kernel(Id const* ids, uint64_t n, T const* x, uint64_t columns, uint64_t rows,
                                         exact_cell<typename Acc::grid>* cells, Acc acc) {
   uint64_t const step = machine::grid_blocks() * machine::block_threads();
-  for (uint64_t k = machine::block_rank() * machine::block_threads() + machine::thread_rank(); k < n * columns; k += step) {
+  for (uint64_t k = machine::block_rank() * machine::block_threads() + machine::thread_rank(); k < n * columns;
+       k += step) {
     uint64_t const i = k / columns, c = k % columns;
     if (is_group(ids[i], rows))
       atomic_deposit(acc, cells + static_cast<uint64_t>(ids[i]) * columns + c, decode_element(x[k]));

@@ -19,7 +19,8 @@ __global__ void inverse_map_kernel(uint64_t const* keys, uint64_t n, uint64_t gr
     auto const i = static_cast<uint64_t>(out.order[at]);
     bool const valid = keys[at] < groups;
     if (out.position != nullptr) out.position[i] = valid ? static_cast<Index>(at) : static_cast<Index>(-1);
-    if (out.slot != nullptr) out.slot[i] = valid ? static_cast<Index>(at - out.offsets[keys[at]]) : static_cast<Index>(-1);
+    if (out.slot != nullptr)
+      out.slot[i] = valid ? static_cast<Index>(at - out.offsets[keys[at]]) : static_cast<Index>(-1);
   }
 }
 } // namespace detail
@@ -37,8 +38,9 @@ struct by_radix_sort {
   static int bits_of(uint64_t groups) { return bit_width(groups); } // the largest key is `groups`
   template <class Index> static size_t cub_bytes(uint64_t n, uint64_t groups) {
     size_t bytes = 0;
-    cub::DeviceRadixSort::SortPairs(nullptr, bytes, static_cast<uint64_t const*>(nullptr), static_cast<uint64_t*>(nullptr),
-                                    static_cast<Index const*>(nullptr), static_cast<Index*>(nullptr), n, 0, bits_of(groups));
+    cub::DeviceRadixSort::SortPairs(nullptr, bytes, static_cast<uint64_t const*>(nullptr),
+                                    static_cast<uint64_t*>(nullptr), static_cast<Index const*>(nullptr),
+                                    static_cast<Index*>(nullptr), n, 0, bits_of(groups));
     return bytes;
   }
   template <class Id, class Index> void take(isobit::detail::workspace_parts& parts, uint64_t n, uint64_t groups) {
@@ -54,11 +56,12 @@ struct by_radix_sort {
     unsigned const blocks = detail::blocks_for(n);
     sort_keys_kernel<<<blocks, scatter_block, 0, stream>>>(ids, n, groups, keys, unsorted);
     size_t bytes = temporary_bytes;
-    cudaError_t const e = cub::DeviceRadixSort::SortPairs(temporary, bytes, static_cast<uint64_t const*>(keys), sorted,
-                                                          static_cast<Index const*>(unsorted), out.order, n, 0,
-                                                          bits_of(groups), stream);
+    cudaError_t const e =
+        cub::DeviceRadixSort::SortPairs(temporary, bytes, static_cast<uint64_t const*>(keys), sorted,
+                                        static_cast<Index const*>(unsorted), out.order, n, 0, bits_of(groups), stream);
     if (e != cudaSuccess) throw launch_error("device::by_radix_sort", static_cast<int>(e), cudaGetErrorString(e));
-    sorted_offsets_kernel<scatter_block><<<detail::blocks_for(groups + 1), scatter_block, 0, stream>>>(sorted, n, groups, out.offsets);
+    sorted_offsets_kernel<scatter_block>
+        <<<detail::blocks_for(groups + 1), scatter_block, 0, stream>>>(sorted, n, groups, out.offsets);
     if (out.position != nullptr || out.slot != nullptr)
       detail::inverse_map_kernel<<<blocks, scatter_block, 0, stream>>>(sorted, n, groups, out);
   }

@@ -61,7 +61,8 @@ void segmented_reduce(cudaStream_t stream, void* workspace, uint64_t workspace_b
   if (segments == 0) return;
   isobit::detail::check_array(name, "offsets", offsets, segments);
   isobit::detail::check_segment_arrays(name, x, n, segments, out);
-  isobit::detail::check_workspace(name, workspace, workspace_bytes, segmented_reduce_workspace_bytes<Acc>(n, segments), 16);
+  isobit::detail::check_workspace(name, workspace, workspace_bytes, segmented_reduce_workspace_bytes<Acc>(n, segments),
+                                  16);
   if (report != nullptr) {
     isobit::detail::check_array(name, "report", report, 1);
     check_offsets_kernel<<<1, segment_block, 0, stream>>>(offsets, segments, n, report);

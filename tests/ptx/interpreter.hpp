@@ -40,7 +40,7 @@ enum class op : uint8_t {
 enum class compare : uint8_t { eq, ne, lt, le, gt, ge, lo, ls, hi, hs };
 enum class space : uint8_t { generic, global, shared, local, param };
 enum class shuffle : uint8_t { bfly, idx, up, down };
-enum class atomic : uint8_t { inc, add, exch, cas, or_bits, xor_bits };
+enum class atomic : uint8_t { inc, add, exch, cas, or_bits, xor_bits, max_unsigned };
 
 struct instruction {
   op code{};

@@ -364,6 +364,7 @@ private:
       i.where = take("global") ? space::global : take("shared") ? space::shared : space::generic;
       i.atom = take("inc") ? atomic::inc : take("exch") ? atomic::exch : take("cas") ? atomic::cas
                : take("or") ? atomic::or_bits : take("xor") ? atomic::xor_bits
+               : take("max") ? atomic::max_unsigned
                : (take("add"), atomic::add);
       i.dst[0] = value(args[0], i.t, line);
       i.src[4] = value(args[1], i.t, line);

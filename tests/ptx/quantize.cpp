@@ -47,8 +47,12 @@ void run(names const& name, Recipe recipe, Rounding rounding, std::vector<T> con
   CAPTURE(s.rows);
   CAPTURE(s.cols);
   CAPTURE(block);
-  std::apply([&](auto&... w) { bool const same = ((got.values() == w.values()) && ...);
-        CHECK(same); }, want);
+  std::apply(
+      [&](auto&... w) {
+        bool const same = ((got.values() == w.values()) && ...);
+        CHECK(same);
+      },
+      want);
   CHECK((got.guards_untouched() && ...));
 }
 
@@ -131,6 +135,22 @@ TEST_SUITE("compiled device code, quantisation") {
                  .add(got_b.copy()));
     CHECK(got_a.values() == want_a.values());
     CHECK(got_b.values() == want_b.values());
+  }
+
+  TEST_CASE("Hadamard transform and its amax") {
+    uint64_t const runs = 70;
+    auto const x = input(16 * runs, 9);
+    std::vector<bf16> want(x.size());
+    uint32_t const amax = hadamard<te>(host(), x.data(), 1, x.size(), want.data());
+    for (unsigned block : {64u, 5u}) {
+      guarded<bf16> out(x.size(), 0xcd);
+      uint32_t most = 0;
+      ptx::run(kernels().find({"15hadamard_kernel"}), {2, block, block},
+               ptx::arguments().add(x.data()).add(runs).add(hadamard_signs).add(out.data()).add(&most));
+      CHECK(bits_equal(out.values(), want));
+      CHECK(out.guards_untouched());
+      CHECK(most == amax);
+    }
   }
 
   TEST_CASE("back") {

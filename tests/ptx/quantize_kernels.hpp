@@ -2,6 +2,7 @@
 // The instances of the quantisation kernels that are compiled to PTX and executed.
 #pragma once
 
+#include <isobit/device/hadamard_kernel.hpp>
 #include <isobit/device/quantize_tile_kernel.hpp>
 #include <isobit/quantize.hpp>
 
@@ -60,6 +61,7 @@ quantize_group_tiles_kernel<rceil8, to_nearest, float, rows<rceil8, e4m3, tiles_
                             columns<rceil8, e4m3, tiles_128x4>>(rceil8, to_nearest, float const*, uint64_t const*,
                                                                 uint64_t, uint64_t, rows<rceil8, e4m3, tiles_128x4>,
                                                                 columns<rceil8, e4m3, tiles_128x4>);
+template __global__ void hadamard_kernel<te, float>(float const*, uint64_t, uint16_t, bf16*, uint32_t*);
 template __global__ void dequantize_kernel<rceil8, rows<rceil8>>(rceil8, rows<rceil8>, uint64_t, uint64_t, float*);
 template __global__ void dequantize_kernel<te, columns<te, e2m1x2>>(te, columns<te, e2m1x2>, uint64_t, uint64_t,
                                                                     float*);

@@ -303,6 +303,7 @@ private:
     case atomic::exch: v = x; break;
     case atomic::or_bits: v = old | x; break;
     case atomic::xor_bits: v = old ^ x; break;
+    case atomic::max_unsigned: v = old > x ? old : x; break;
     case atomic::cas: v = old == x ? get(t, b, i.src[1]) : old; break;
     }
     std::memcpy(p, &v, static_cast<size_t>(i.t.bytes));

@@ -93,6 +93,11 @@ template <class Recipe, class T, class Code>
       scales[b] = quantize_block_exactly(recipe, size, x + size * b, codes + code_count<Code>(size * b));
 }
 
+// The rules whose scale is the exponent of a maximum to which something is added.
+template <class Rule>
+inline constexpr bool is_adding_rule =
+    stl::same_as<Rule, mx::floor> || stl::same_as<Rule, mx::rceil> || stl::same_as<Rule, mx::rceil_te> ||
+    stl::same_as<Rule, mx::even> || stl::same_as<Rule, mx::ceil>;
 // What a rule adds to a maximum so that its exponent is that of the scale: the distance from the least mantissa that is
 // rounded up to the next power of two.
 template <class Rule, class Element> constexpr int rounding_of_rule() {
@@ -134,10 +139,25 @@ template <class Element, class Rule, class NonFinite> struct run_coder<mx::recip
   template <class T, class Code> void run(T const* x, uint64_t blocks, Code* codes, e8m0* scales) const {
     with_vectors([&](auto isa) { run_on(isa, x, blocks, codes, scales); });
   }
+  // Scales and their reciprocals; true if a block has infinities or NaNs.
+  template <class ISA> static bool scales_of(uint32_t* most, uint64_t n, e8m0* scale, float* factor) {
+    if constexpr (is_adding_rule<Rule>) {
+      constexpr int emax = Element::format.largest_exponent(), add = rounding_of_rule<Rule, Element>();
+      uint64_t const padded = whole_vectors(most, n);
+      return ISA::template mx_scales<emax, add>(most, padded, exception_of_rule<Rule, Element>(), scale, factor);
+    } else {
+      bool special = false;
+      for (uint64_t b = 0; b < n; ++b) {
+        scale[b] = recipe_type::scale_of(most[b]);
+        factor[b] = reciprocal(scale[b]);
+        special |= most[b] >= 0x7f800000u;
+      }
+      return special;
+    }
+  }
   template <class ISA, class T, class Code>
   void run_on(ISA, T const* x, uint64_t blocks, Code* codes, e8m0* scales) const {
     constexpr uint64_t most_blocks = together / 32;
-    constexpr int emax = Element::format.largest_exponent(), add = rounding_of_rule<Rule, Element>();
     uint32_t most[most_blocks];
     e8m0 scale[most_blocks];
     float factor[most_blocks];
@@ -146,9 +166,7 @@ template <class Element, class Rule, class NonFinite> struct run_coder<mx::recip
       T const* const from = x + 32 * done;
       Code* const to = codes + code_count<Code>(32 * done);
       ISA::template amax_run<false>(from, n, most);
-      uint64_t const padded = whole_vectors(most, n);
-      bool const special =
-          ISA::template mx_scales<emax, add>(most, padded, exception_of_rule<Rule, Element>(), scale, factor);
+      bool const special = scales_of<ISA>(most, n, scale, factor);
       __builtin_memcpy(scales + done, scale, n);
       ISA::template mx_codes<Element>(from, n, factor, to);
       if (special) blocks_exactly(recipe, from, n, most, to, scales + done);

@@ -14,6 +14,7 @@
 #include <isobit/format/e4m3.hpp>
 #include <isobit/format/e5m2.hpp>
 #include <isobit/format/e8m0.hpp>
+#include <isobit/format/hardware.hpp>
 #include <isobit/format/stochastic.hpp>
 
 namespace isobit::inline bits1 {
@@ -33,19 +34,13 @@ template <small_float Element> ISOBIT_HD constexpr int continued_bits(uint32_t c
   return static_cast<int>((code << (23 - f.mantissa_bits)) + (static_cast<uint32_t>(127 - f.bias) << 23));
 }
 
-// The code of x / s without a branch, the form for devices: as `encode`, by one exact multiplication and one addition
-// that rounds. |x / s| + A is a multiple of the element's last place, because A = 2^(e + 23 - mantissa_bits) for the
-// numbers in [2^e, 2^(e+1)). Precondition: x is NaN or infinite only if s is NaN or 254, as in every recipe.
-template <small_float Element> ISOBIT_HD constexpr Element code_by_addition(float x, e8m0 s) {
+// The code of a product without a branch, the form for devices: as `encode`, by one addition that rounds. Magnitudes are
+// first cut at `limit`; the sign is kept where `sign_mask` has a bit. |x| + A is a multiple of the element's last place,
+// because A = 2^(e + 23 - mantissa_bits) for the numbers in [2^e, 2^(e+1)).
+template <small_float Element> ISOBIT_HD constexpr Element round_by_addition(int product, int limit, int sign_mask) {
   constexpr small_float_format f = Element::format;
   constexpr int dropped = 23 - f.mantissa_bits;
   constexpr int first = 128 - f.bias; // the exponent field, in float, of the smallest normal element
-  // A NaN scale gives NaN products, larger than the limit, which then is what encodes to the code of NaN.
-  int const limit = is_nan(s) ? continued_bits<Element>(f.nan()) : static_cast<int>(largest_bits<Element>);
-  int const sign_mask = is_nan(s) ? 0 : static_cast<int>(f.sign());
-
-  // The product is exact, or far below half of the smallest element.
-  int const product = bit_cast<int>(mul(x, reciprocal(s)));
   int const all = product & 0x7fffffff;
   int const magnitude = all < limit ? all : limit;
   int const at_least_normal = magnitude < (first << 23) ? first << 23 : magnitude;
@@ -54,6 +49,27 @@ template <small_float Element> ISOBIT_HD constexpr Element code_by_addition(floa
   int const code = (sum - addend) + (addend >> dropped) - ((dropped + first) << f.mantissa_bits);
   int const sign = (product >> (31 - f.exponent_bits - f.mantissa_bits)) & sign_mask;
   return Element{static_cast<uint8_t>(code | sign)};
+}
+
+// `encode<Element, overflow::saturate>(x)` in that form, for every x.
+template <small_float Element> ISOBIT_HD constexpr Element encode_by_addition(float x) {
+  bool const nan = magnitude_bits(x) > float_fields<float>::exponent;
+  int const limit = nan ? continued_bits<Element>(Element::format.nan()) : static_cast<int>(largest_bits<Element>);
+  return round_by_addition<Element>(bit_cast<int>(x), limit, nan ? 0 : static_cast<int>(Element::format.sign()));
+}
+
+// The code of x / s on a device. Precondition: x is NaN or infinite only if s is NaN or 254, as in every recipe. The
+// product is exact, or far below half of the smallest element.
+template <small_float Element> ISOBIT_HD constexpr Element code_by_addition(float x, e8m0 s) {
+  float const product = mul(x, reciprocal(s));
+#if ISOBIT_HARDWARE_CONVERSIONS && defined(ISOBIT_ON_DEVICE)
+  if constexpr (has_hardware_conversion<Element>) return encode_by_hardware<Element>(product);
+#endif
+  // A NaN scale gives NaN products, larger than the limit, which then is what encodes to the code of NaN.
+  int const limit =
+      is_nan(s) ? continued_bits<Element>(Element::format.nan()) : static_cast<int>(largest_bits<Element>);
+  return round_by_addition<Element>(bit_cast<int>(product), limit,
+                                    is_nan(s) ? 0 : static_cast<int>(Element::format.sign()));
 }
 
 } // namespace detail
@@ -128,7 +144,19 @@ struct te_nan_ignored {
   ISOBIT_HD static constexpr uint8_t byte([[maybe_unused]] uint32_t amax) { return 254; }
 };
 
-//! One MX recipe. `Rule` is `floor`, `rceil`, `rceil_te`, `even` or `ceil`; `NonFinite` is `block_nan`, `saturate` or
+//! The power of two nearest to amax / largest, a tie to the even byte: what a cast to E8M0 that rounds to nearest makes of
+//! the exact quotient (mlx and ml_dtypes cast so). Elements up to 1.5 times the largest times the scale saturate.
+struct nearest {
+  template <small_float Element> ISOBIT_HD static constexpr int byte(uint32_t amax) {
+    // 3/4 of the largest number's significand, 1.3125 for e4m3: there amax / largest is halfway between two powers.
+    constexpr int halfway = (3 * (0x800000 + detail::largest_mantissa<Element>)) / 4 - 0x800000;
+    int const mantissa = static_cast<int>(amax & float_fields<float>::mantissa);
+    int const low = floor::byte<Element>(amax) - 1;
+    return low + (mantissa > halfway || (mantissa == halfway && (low & 1) != 0));
+  }
+};
+
+//! One MX recipe. `Rule` is `floor`, `rceil`, `rceil_te`, `even`, `ceil` or `nearest`; `NonFinite` is `block_nan`, `saturate` or
 //! `te_nan_ignored`.
 template <small_float Element, class Rule, class NonFinite = block_nan> struct recipe {
   static_assert(Element::format.exponent_bits + Element::format.mantissa_bits <= 7,

@@ -11,6 +11,7 @@
 #include <isobit/bits/integer.hpp>
 #include <isobit/format/e2m1.hpp>
 #include <isobit/format/e4m3.hpp>
+#include <isobit/format/mx.hpp>
 #include <isobit/format/stochastic.hpp>
 
 namespace isobit::inline bits1 {
@@ -85,6 +86,17 @@ template <small_float T> ISOBIT_HD constexpr normal_parts code_parts(T x) {
   return {mantissa | 1u << f.mantissa_bits, first - 1 + static_cast<int>(field)};
 }
 
+// `encode<To, overflow::saturate>(x)`, on a device in its form for devices.
+template <small_float To> ISOBIT_HD constexpr To encode_for_target(float x) {
+#if defined(ISOBIT_ON_DEVICE)
+#if ISOBIT_HARDWARE_CONVERSIONS && defined(ISOBIT_ON_DEVICE)
+  if constexpr (has_hardware_conversion<To>) return encode_by_hardware<To>(x);
+#endif
+  if (!__builtin_is_constant_evaluated()) return encode_by_addition<To>(x);
+#endif
+  return encode<To, overflow::saturate>(x);
+}
+
 // min(x, largest float) for x >= 0; NaN becomes the largest too, as in CUDA's fminf.
 ISOBIT_HD constexpr float at_most_largest(float x) {
   uint32_t const magnitude = magnitude_bits(x);
@@ -138,12 +150,12 @@ template <> struct nvfp4<nv::te> {
   ISOBIT_HD constexpr scale scale_of(uint32_t amax) const {
     constexpr float sixth = div(1.0f, 6.0f);
     float const b = from_bits<float>(amax);
-    return encode<e4m3, overflow::saturate>(detail::at_most_largest(mul(b, mul(encode_scale(), sixth))));
+    return detail::encode_for_target<e4m3>(detail::at_most_largest(mul(b, mul(encode_scale(), sixth))));
   }
 
   struct block_encoder {
     float factor;
-    ISOBIT_HD constexpr element operator()(float x) const { return encode<e2m1>(mul(x, factor)); }
+    ISOBIT_HD constexpr element operator()(float x) const { return detail::encode_for_target<e2m1>(mul(x, factor)); }
     ISOBIT_HD constexpr element operator()(float x, uint32_t random) const {
       return encode_stochastic<e2m1>(mul(x, factor), random);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
 //! What host entry points throw. They check every argument before they write anything.
-//! Only <exception> and <cstdio> are included: <stdexcept> would add 10,000 lines to every kernel's translation unit.
+//! Only `<exception>` and `<cstdio>` are included: `<stdexcept>` would add 10,000 lines to every kernel's translation
+//! unit.
 #pragma once
 
 #include <isobit/config.hpp>

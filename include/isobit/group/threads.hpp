@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! \file
-//! A ready executor for `host`: a number of `std::thread`s. In a header of its own, because <thread> is large.
+//! A ready executor for `host`: a number of `std::thread`s. In a header of its own, because `<thread>` is large.
 #pragma once
 
 #include <isobit/group/host.hpp>

@@ -1,0 +1,10 @@
+# What Doxygen sees of a header. The inline namespaces (bits version, compiled or simulated kernels) are not part of a name
+# that readers write.
+s/isobit::inline bits1/isobit/
+s/::inline ISOBIT_KERNELS//
+s/isobit::simt::inline ISOBIT_SIMT_VARIANT/isobit::simt/
+# Doxygen 1.9.4 does not find the end of this initialiser.
+/static constexpr uint32_t exception =$/{
+N
+s/ =\n.*/;/
+}

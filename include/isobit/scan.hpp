@@ -6,3 +6,4 @@
 
 #include <isobit/algo/scan.hpp>
 #include <isobit/algo/segmented_scan.hpp>
+#include <isobit/algo/segmented_scan_host.hpp>

@@ -164,7 +164,3 @@ ISOBIT_HD void segmented_exclusive_scan(block<N, State> const& b, T const* x, In
 }
 
 } // namespace isobit::inline bits1
-
-#if !defined(__CUDACC_RTC__)
-#include <isobit/algo/segmented_scan_host.hpp>
-#endif

@@ -4,6 +4,7 @@
 //! in a CUDA graph.
 #pragma once
 
+#include <isobit/algo/segmented_scan_host.hpp>
 #include <isobit/device/segmented_scan_kernel.hpp>
 #include <isobit/device/whole_scan.cuh>
 

@@ -36,7 +36,10 @@ ISOBIT_HD constexpr auto make_form(Acc const& acc, T const& initial) {
     return scan_form<Exclusive, initial_state<state>>{{initial}};
   else if constexpr (initial_for<T, Acc>)
     return scan_form<Exclusive, initial_state<state>>{{acc.lift(static_cast<typename Acc::input>(decode_element(initial)))}};
+  else
+    return scan_form<Exclusive>{}; // the caller says what is wrong
 }
+
 // The fold of everything before some element, of which an exclusive scan stores the result; nothing for others.
 template <class Form, class State> struct before_first {
   ISOBIT_CALLS_USER_CODE

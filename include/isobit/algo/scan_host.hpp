@@ -86,7 +86,7 @@ void scan_range(uint64_t first, uint64_t n, [[maybe_unused]] uint64_t whole, For
     i = scan_range_by_vectors(first, n, whole, form, load, store, acc, pending);
 #endif
   for (; i < end; i += group) {
-    state s[group];
+    state s[group] = {};
     int const count = row_count(i, end, group);
     load_lane<group>(load, i, count, acc, s);
     if (count == group) // so that the compiler knows the count

@@ -101,8 +101,11 @@ ISOBIT_HD void store_row(tile<P> const& t, Store const& store, uint64_t i, int c
   using result = typename Acc::result;
   if constexpr (Form::exclusive) {
     uint32_t lane = 0;
-    if constexpr (P > 1) lane = t.thread_rank();
-    State const left = t.shuffle(s[V - 1], (lane + P - 1) % P); // full, wherever it is used
+    State left{};
+    if constexpr (P > 1) {
+      lane = t.thread_rank();
+      left = t.shuffle(s[V - 1], (lane + P - 1) % P); // full, wherever it is used
+    }
     put_lane<V, result>(store, i, count, [&](int j) -> result {
       if (j > 0) return acc.finish(s[j - 1 < 0 ? 0 : j - 1]);
       if (lane == 0) return before.result(acc);

@@ -16,6 +16,7 @@ COLOURS = ["#1f6fb4", "#b4561f", "#2c7d4f", "#7b4fa3"]
 class Picture:
     def __init__(self, cells, rows, title):
         self.width, self.height = 2 * EDGE + cells * CELL, 2 * EDGE + rows * ROW
+        self.lines = []  # below everything else
         self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
                       f'height="{self.height}" font-family="DejaVu Sans, sans-serif" font-size="14">',
                       f"<title>{title}</title>", f'<rect width="{self.width}" height="{self.height}" fill="#fff"/>']
@@ -27,7 +28,7 @@ class Picture:
         return EDGE + (row + 0.5) * ROW
 
     def line(self, a, b, colour="#8a949e", width=1.5):
-        self.parts.append(f'<line x1="{a[0]:g}" y1="{a[1]:g}" x2="{b[0]:g}" y2="{b[1]:g}" stroke="{colour}" stroke-width="{width}"/>')
+        self.lines.append(f'<line x1="{a[0]:g}" y1="{a[1]:g}" x2="{b[0]:g}" y2="{b[1]:g}" stroke="{colour}" stroke-width="{width}"/>')
 
     def element(self, index, row, name, colour="#eef1f4", ink="#1b1f24"):
         x, y = self.x(index), self.y(row)
@@ -47,7 +48,7 @@ class Picture:
         self.text(EDGE + (first + last) / 2 * CELL, y + 5, words, "#fff")
 
     def done(self):
-        return "\n".join(self.parts + ["</svg>"]) + "\n"
+        return "\n".join(self.parts[:3] + self.lines + self.parts[3:] + ["</svg>"]) + "\n"
 
 
 def subtree(p, first, last, bottom, colour="#1f6fb4"):

@@ -106,4 +106,24 @@ TEST_CASE("the codes for devices are those of the codecs; all floats under ISOBI
   CHECK(detail::encode_by_addition<e4m3>(500.0f) != encode<e4m3>(500.0f));
 }
 
+template <class E> uint64_t value_form_differences() {
+  uint64_t wrong = 0;
+  for (int s = 0; s < 256; ++s)
+    for (int c = 0; c < 2 * int(E::format.sign()); ++c) {
+      E const code{static_cast<uint8_t>(c)};
+      e8m0 const scale{static_cast<uint8_t>(s)};
+      wrong += to_bits(detail::value_by_scaling(code, scale)) !=
+               to_bits(mx::recipe<E, mx::floor>::value_of(code, scale));
+    }
+  return wrong;
+}
+
+TEST_CASE("the values for devices: every code under every scale") {
+  CHECK(value_form_differences<e4m3>() == 0);
+  CHECK(value_form_differences<e5m2>() == 0);
+  CHECK(value_form_differences<e3m2>() == 0);
+  CHECK(value_form_differences<e2m3>() == 0);
+  CHECK(value_form_differences<e2m1>() == 0);
+}
+
 } // namespace

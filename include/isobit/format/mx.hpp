@@ -14,6 +14,7 @@
 #include <isobit/format/e4m3.hpp>
 #include <isobit/format/e5m2.hpp>
 #include <isobit/format/e8m0.hpp>
+#include <isobit/format/element.hpp>
 #include <isobit/format/hardware.hpp>
 #include <isobit/format/stochastic.hpp>
 
@@ -70,6 +71,11 @@ template <small_float Element> ISOBIT_HD constexpr Element code_by_addition(floa
       is_nan(s) ? continued_bits<Element>(Element::format.nan()) : static_cast<int>(largest_bits<Element>);
   return round_by_addition<Element>(bit_cast<int>(product), limit,
                                     is_nan(s) ? 0 : static_cast<int>(Element::format.sign()));
+}
+
+// element * scale by multiplications, the form for devices. Both are exact, but for overflow to infinity.
+template <small_float Element> ISOBIT_HD constexpr float value_by_scaling(Element code, e8m0 s) {
+  return canonical(mul(decode_by_scaling(code), decode(s)));
 }
 
 } // namespace detail
@@ -198,6 +204,9 @@ template <small_float Element, class Rule, class NonFinite = block_nan> struct r
 
   //! element * scale, exactly; infinity beyond the largest float; the one quiet NaN for a NaN of either.
   ISOBIT_HD static constexpr float value_of(element code, scale s) {
+#if defined(ISOBIT_ON_DEVICE)
+    if (!__builtin_is_constant_evaluated()) return detail::value_by_scaling(code, s);
+#endif
     using fields = float_fields<float>;
     float const x = decode(code);
     uint32_t const magnitude = magnitude_bits(x);

@@ -137,6 +137,53 @@ TEST_SUITE("compiled device code, quantisation") {
     CHECK(got_b.values() == want_b.values());
   }
 
+  // PTX instructions that are executed for an element of an aligned matrix; SASS has about as many.
+  TEST_CASE("work for each element") {
+    uint64_t const n_rows = 64, n_cols = 512;
+    auto x = hard_floats(n_rows * n_cols, 1);
+    auto const b = narrowed<bf16>(x);
+    auto const count = [&]<class Recipe, class Rounding, class T, class... Copies>(
+                           char const* what, double limit, names const& name, Recipe recipe, Rounding rounding,
+                           std::vector<T> const& in, storage<Copies>... got) {
+      ptx::arguments arguments;
+      arguments.add(recipe).add(rounding).add(in.data()).add(n_rows).add(n_cols);
+      (arguments.add(got.copy()), ...);
+      double const each = static_cast<double>(ptx::run(kernels().find(name), {4, 256, 1}, arguments)) /
+                          static_cast<double>(n_rows * n_cols);
+      MESSAGE(std::string(what) << ": " << each);
+      CHECK(each > 1);
+      CHECK(each < limit);
+    };
+    shape const s{n_rows, n_cols};
+    count("MXFP8 rceil, float", 35, {"15quantize_kernel", "5rceilE", "10to_nearestEf"}, rceil8{}, to_nearest{}, x,
+          room_of<rows<rceil8>, rceil8>(s));
+    count("MXFP8 rceil, bf16", 35, {"15quantize_kernel", "5rceilE", "4bf16E"}, rceil8{}, to_nearest{}, b,
+          room_of<rows<rceil8>, rceil8>(s));
+    count("MXFP4 rceil_te, float, packed, 128x4", 70, {"15quantize_kernel", "8rceil_te"}, rceil_te4{}, to_nearest{}, x,
+          room_of<rows<rceil_te4, e2m1x2, tiles_128x4>, rceil_te4>(s));
+    count("NVFP4 te, bf16, packed, 128x4", 50, {"15quantize_kernel", "2teE", "4bf16E"}, te{3.0f}, to_nearest{}, b,
+          room_of<rows<te, e2m1x2, tiles_128x4>, te>(s));
+    count("NVFP4 te, float, packed, stochastic", 150, {"15quantize_kernel", "2teE", "10stochastic"}, te{3.0f},
+          stochastic{1, 2}, x, room_of<rows<te, e2m1x2>, te>(s));
+    count("NVFP4 exact, float, packed", 200, {"15quantize_kernel", "5exactE"}, exact{3.0f}, to_nearest{}, x,
+          room_of<rows<exact, e2m1x2>, exact>(s));
+    using mx_rows = rows<rceil8, e4m3, tiles_128x4>;
+    using mx_columns = columns<rceil8, e4m3, tiles_128x4>;
+    count("MXFP8 rceil, bf16, both ways, 128x4", 90, {"21quantize_tiles_kernel", "Lb0E", "5rceilE"}, rceil8{},
+          to_nearest{}, b, room_of<mx_rows, rceil8>(s), room_of<mx_columns, rceil8>(s));
+    count("NVFP4 te, float, squares, both ways", 120, {"21quantize_tiles_kernel", "Lb1E"}, te{3.0f}, to_nearest{}, x,
+          room_of<rows<te, e2m1x2>, te>(s), room_of<transposed<te, e2m1x2>, te>(s));
+    auto copy = room_of<rows<rceil8>, rceil8>(s);
+    quantize(host(), rceil8{}, x.data(), n_rows, n_cols, copy.copy());
+    std::vector<float> out(n_rows * n_cols);
+    double const each = static_cast<double>(ptx::run(
+                            kernels().find({"17dequantize_kernel", "5rceilE"}), {4, 256, 1},
+                            ptx::arguments().add(rceil8{}).add(copy.copy()).add(n_rows).add(n_cols).add(out.data()))) /
+                        static_cast<double>(n_rows * n_cols);
+    MESSAGE("back from MXFP8: " << each);
+    CHECK(each < 40);
+  }
+
   TEST_CASE("Hadamard transform and its amax") {
     uint64_t const runs = 70;
     auto const x = input(16 * runs, 9);

@@ -51,7 +51,7 @@ TEST_CASE("signs of zero: nothing is padded, an initial value is an operand") {
   isobit::exclusive_scan(host(), x.data(), 3, out.data(), plain<float>{}, 0.f);
   CHECK(bits_equal(out, std::vector<float>{0.f, 0.f, 0.f}));
   int const counts[] = {5, 2, 3, 1};
-  int sums[4];
+  int sums[4] = {};
   isobit::exclusive_scan(host(), counts, 4, sums);
   CHECK(std::vector<int>(sums, sums + 4) == std::vector<int>{0, 5, 7, 10});
 }

@@ -80,7 +80,7 @@ TEST_CASE("host: offsets, flags and keys, inclusive and exclusive, with and with
 TEST_CASE("B14 and B02: flags that do not mark the first element; one key over 250,000 elements") {
   int const x[] = {5, 2, 3, 1};
   bool const flags[] = {false, false, true, false};
-  int out[4];
+  int out[4] = {};
   segmented_inclusive_scan(host(), x, 4, isobit::head_flags(flags), out);
   CHECK(std::vector<int>(out, out + 4) == std::vector<int>{5, 7, 3, 4});
   segmented_exclusive_scan(host(), x, 4, isobit::head_flags(flags), out);

@@ -21,7 +21,7 @@
 namespace isobit::inline bits1::detail {
 
 //! The arrays of a scan: present, aligned, and either the same array or apart.
-template <class T, class Out> void check_scan_arrays(char const* function, T const* x, uint64_t n, Out const* out) {
+template <class T, class Out> void check_scan_arrays(char const* function, T const* x, uint64_t n, Out* out) {
   if (n == 0) return;
   if (x == nullptr) throw invalid_argument(function, "x", "non-null when n > 0");
   if (out == nullptr) throw invalid_argument(function, "out", "non-null when n > 0");

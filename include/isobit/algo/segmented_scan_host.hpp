@@ -26,7 +26,7 @@ template <class Offset> void check_offsets(char const* function, Offset const* o
 
 //! Flags or keys: present, and apart from the results.
 template <class F, class Out>
-void check_heads(char const* function, char const* name, F const* heads, uint64_t n, Out const* out) {
+void check_heads(char const* function, char const* name, F const* heads, uint64_t n, Out* out) {
   if (n == 0) return;
   if (heads == nullptr) throw invalid_argument(function, name, "non-null when n > 0");
   auto const a = reinterpret_cast<std::uintptr_t>(heads), b = reinterpret_cast<std::uintptr_t>(out);

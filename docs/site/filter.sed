@@ -8,3 +8,5 @@ s/isobit::simt::inline ISOBIT_SIMT_VARIANT/isobit::simt/
 N
 s/ =\n.*/;/
 }
+# The comment of a macro that no host sees; it would become that of the namespace below it.
+s,^//! Defined while code for a GPU,// Defined while code for a GPU,

@@ -6,8 +6,8 @@
   check_snippets.py --control   a page with one changed line must be refused
   check_snippets.py --list      which pages have blocks that are not looked at here
 
-Indentation and empty lines do not count. A block may leave out what stands between two of its lines only where it says
-`// ...`.
+Indentation does not count. The paragraphs of a block (between empty lines) may stand in different places, as may
+#include lines. Lines with `(...)` in place of arguments are left out.
 """
 import pathlib
 import re
@@ -17,7 +17,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {
     "docs/migration.md": ["tests/docs/migration_kernels.cuh", "tests/docs/migration.test.cpp", "tests/docs/migration.cu",
                           "tests/docs/migration_mpi.cpp"],
+    **{f"docs/{page}.md": ["tests/docs/pages.test.cpp", "tests/docs/migration.cu"]
+       for page in ("accumulators", "arithmetic", "fingerprint", "order_in_pictures", "ranks", "scan", "segments")},
 }
+# Calls side by side that use one name for arrays of several types.
+BY_LINE = {"docs/segments.md"}
 
 
 def lines_of(text):
@@ -25,7 +29,24 @@ def lines_of(text):
 
 
 def blocks_of(text):
-    return [lines_of(block) for block in re.findall(r"^```cpp\n(.*?)^```", text, flags=re.S | re.M)]
+    return re.findall(r"^ *```cpp\n(.*?)^ *```", text, flags=re.S | re.M)
+
+
+def parts_of(block):
+    """Runs of lines that must stand together."""
+    parts = [[]]
+    for line in (line.strip() for line in block.splitlines()):
+        if line.startswith("#include"):
+            parts += [[line], []]
+        elif not line or "(...)" in line:
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    return [part for part in parts if part]
+
+
+def by_line(parts):
+    return [[line] for part in parts for line in part]
 
 
 def stands_in(part, source):
@@ -33,14 +54,12 @@ def stands_in(part, source):
 
 
 def complaints(page, text, sources):
-    found, blocks = [], blocks_of(text)
-    if not blocks:
-        found.append(f"{page}: there is no block of C++")
+    blocks = blocks_of(text)
+    found = [] if blocks else [f"{page}: there is no block of C++"]
     for block in blocks:
-        parts = [part for part in re.split(r"^// \.\.\.$", "\n".join(block), flags=re.M)]
-        for part in (lines_of(part) for part in parts):
-            if part and not any(stands_in(part, source) for source in sources):
-                found.append(f"{page}: not compiled anywhere: {part[0]}")
+        parts = by_line(parts_of(block)) if page in BY_LINE else parts_of(block)
+        found += [f"{page}: not compiled anywhere: {part[0]}" for part in parts
+                  if not any(stands_in(part, source) for source in sources)]
     return found
 
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The code of docs/migration.md that needs nvcc: launchers, CUB, Thrust. Compiled, not run.
+// The code of the pages, most of it of docs/migration.md, that needs nvcc: launchers, CUB, Thrust. Compiled, not run.
 #include <isobit/device/reduce.cuh>
 #include <isobit/device/scan.cuh>
 #include <isobit/device/scatter.cuh>
 #include <isobit/device/segmented_reduce.cuh>
 #include <isobit/interop/exact_functors.hpp>
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 #include <thrust/device_vector.h>
 #include <thrust/reduce.h>
 #include <thrust/transform_reduce.h>
@@ -75,4 +78,10 @@ void index_add(int const* ids, std::uint64_t n, float const* x, std::uint64_t co
                void* workspace, cudaStream_t stream) {
   auto bytes = isobit::device::scatter_workspace_bytes<isobit::plain<float>>(n, columns, rows); // no initialisation
   isobit::device::scatter_reduce<isobit::scatter_mode::accumulate>(stream, workspace, bytes, ids, n, x, columns, out, rows);
+}
+
+// docs/segments.md
+void scatter_with_report(cudaStream_t stream, void* workspace, std::uint64_t bytes, int const* ids, std::uint64_t n,
+                         float const* x, std::uint64_t columns, float* out, std::uint64_t rows, isobit::index_report* report) {
+  isobit::device::scatter_reduce(stream, workspace, bytes, ids, n, x, columns, out, rows, isobit::plain<float>{}, report);
 }

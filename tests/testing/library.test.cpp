@@ -103,7 +103,7 @@ template <class Recipe> struct quantiser {
   static auto run(simt::config const& c, float const* x, uint64_t rows, unsigned char poison) {
     std::tuple out(testing::filled<typename Recipe::element>(rows * columns, poison),
                    testing::filled<typename Recipe::scale>(rows * per_row, poison));
-    auto const copy = row_wise(std::get<0>(out).data(), std::get<1>(out).data(), rows * per_row, ragged);
+    auto const copy = row_wise(std::get<0>(out).data(), std::get<1>(out).data(), rows * per_row, isobit::ragged);
     using nearest = isobit::detail::to_nearest;
     simt::launch(c, device::quantize_kernel<Recipe, nearest, float, decltype(copy)>, Recipe{}, nearest{}, x, rows, columns, copy);
     return out;
@@ -126,7 +126,7 @@ template <class Recipe> struct dequantiser {
   static floats run(simt::config const& c, float const* x, uint64_t rows, unsigned char poison) {
     auto const [codes, scales] = quantiser<Recipe>::host(floats(x, x + rows * columns));
     auto out = testing::filled<float>(rows * columns, poison);
-    auto const copy = row_wise(codes.data(), scales.data(), scales.size(), ragged);
+    auto const copy = row_wise(codes.data(), scales.data(), scales.size(), isobit::ragged);
     simt::launch(c, device::dequantize_kernel<Recipe, decltype(copy)>, Recipe{}, copy, rows, columns, out.data());
     return out;
   }

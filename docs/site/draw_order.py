@@ -17,9 +17,10 @@ class Picture:
     def __init__(self, cells, rows, title):
         self.width, self.height = 2 * EDGE + cells * CELL, 2 * EDGE + rows * ROW
         self.lines = []  # below everything else
-        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
-                      f'height="{self.height}" font-family="DejaVu Sans, sans-serif" font-size="14">',
-                      f"<title>{title}</title>", f'<rect width="{self.width}" height="{self.height}" fill="#fff"/>']
+        size = f'width="{self.width}" height="{self.height}"'
+        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" {size} '
+                      'font-family="DejaVu Sans, sans-serif" font-size="14">',
+                      f"<title>{title}</title>", f'<rect {size} fill="#fff"/>']
 
     def x(self, index):
         return EDGE + (index + 0.5) * CELL
@@ -28,11 +29,12 @@ class Picture:
         return EDGE + (row + 0.5) * ROW
 
     def line(self, a, b, colour="#8a949e", width=1.5):
-        self.lines.append(f'<line x1="{a[0]:g}" y1="{a[1]:g}" x2="{b[0]:g}" y2="{b[1]:g}" stroke="{colour}" stroke-width="{width}"/>')
+        self.lines.append(f'<line x1="{a[0]:g}" y1="{a[1]:g}" x2="{b[0]:g}" y2="{b[1]:g}" stroke="{colour}" '
+                          f'stroke-width="{width}"/>')
 
     def element(self, index, row, name, colour="#eef1f4", ink="#1b1f24"):
         x, y = self.x(index), self.y(row)
-        self.parts.append(f'<rect x="{x - 18:g}" y="{y - 15:g}" width="36" height="30" rx="4" fill="{colour}" stroke="#8a949e"/>')
+        self.box(x - 18, y, 36, f'fill="{colour}" stroke="#8a949e"')
         self.text(x, y + 5, name, ink)
 
     def node(self, at, colour="#1f6fb4", name="+"):
@@ -42,10 +44,13 @@ class Picture:
     def text(self, x, y, words, ink="#1b1f24", anchor="middle"):
         self.parts.append(f'<text x="{x:g}" y="{y:g}" fill="{ink}" text-anchor="{anchor}">{words}</text>')
 
-    def bar(self, first, last, row, colour, words):
-        x, y = EDGE + first * CELL + 4, self.y(row)
-        self.parts.append(f'<rect x="{x:g}" y="{y - 15:g}" width="{(last - first) * CELL - 8:g}" height="30" rx="4" fill="{colour}"/>')
-        self.text(EDGE + (first + last) / 2 * CELL, y + 5, words, "#fff")
+    def bar(self, first, last, row, look, words):
+        self.box(EDGE + first * CELL + 4, self.y(row), (last - first) * CELL - 8, look)
+        if words:
+            self.text(EDGE + (first + last) / 2 * CELL, self.y(row) + 5, words, "#fff")
+
+    def box(self, x, y, width, look):
+        self.parts.append(f'<rect x="{x:g}" y="{y - 15:g}" width="{width:g}" height="30" rx="4" {look}/>')
 
     def done(self):
         return "\n".join(self.parts[:3] + self.lines + self.parts[3:] + ["</svg>"]) + "\n"
@@ -83,15 +88,11 @@ def fragment():
             inside = first >= 3 and last <= 13
             whole_parent = (k >> 1 << (level + 1)) >= 3 and ((k >> 1) + 1) << (level + 1) <= 13
             maximal = inside and not whole_parent
-            x = EDGE + first * CELL + 4
+            look = 'fill="#eef1f4"' if inside else 'fill="none" stroke="#c4ccd4"'
             if maximal:
-                p.bar(first, last, 3 - level, COLOURS[level], f"{first}" if level == 0 else f"{first} to {last - 1}")
-            elif not (inside and whole_parent):
-                p.parts.append(f'<rect x="{x:g}" y="{p.y(3 - level) - 15:g}" width="{(last - first) * CELL - 8:g}" height="30" rx="4" '
-                               'fill="none" stroke="#c4ccd4"/>')
-            else:
-                p.parts.append(f'<rect x="{x:g}" y="{p.y(3 - level) - 15:g}" width="{(last - first) * CELL - 8:g}" height="30" rx="4" '
-                               'fill="#eef1f4"/>')
+                look = f'fill="{COLOURS[level]}"'
+            words = "" if not maximal else f"{first}" if level == 0 else f"{first} to {last - 1}"
+            p.bar(first, last, 3 - level, look, words)
     for i in range(16):
         p.text(p.x(i), p.y(4) - 8, str(i))
     left, right = EDGE + 3 * CELL, EDGE + 13 * CELL

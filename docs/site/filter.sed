@@ -1,5 +1,5 @@
-# What Doxygen sees of a header. The inline namespaces (bits version, compiled or simulated kernels) are not part of a name
-# that readers write.
+# What Doxygen sees of a header. The inline namespaces (bits version, compiled or simulated kernels) are not part of a
+# name that readers write.
 s/isobit::inline bits1/isobit/
 s/::inline ISOBIT_KERNELS//
 s/isobit::simt::inline ISOBIT_SIMT_VARIANT/isobit::simt/

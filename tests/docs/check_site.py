@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builds the site by tools/docs, follows its links, and looks at its main pages in headless chromium, 400 and 1400 pixels
-wide.
+"""Builds the site by tools/docs, follows its links, and looks at its main pages in headless chromium, 400 and 1400
+pixels wide.
 
   check_site.py DIR [--keep]     DIR is made anew and removed afterwards unless --keep
 
-Exits with 77 where there is no Doxygen; where there is no chromium the pages are not looked at, and it says so. Doxygen's
-warnings are errors. A page with a dead link, a page that is too wide, and a comment that Doxygen warns of must be refused.
+Exits with 77 where there is no Doxygen; where there is no chromium the pages are not looked at, and it says so.
+Doxygen's warnings are errors. A page with a dead link, a page that is too wide, and a comment that Doxygen warns of
+must be refused.
 """
 import html
 import os
@@ -52,8 +53,9 @@ def browser():
 
 
 def chromium(work, *args):
-    command = [browser(), "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
-               "--force-device-scale-factor=1", "--allow-file-access-from-files", f"--user-data-dir={work / 'profile'}", *args]
+    command = [browser(), "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+               "--disable-extensions", "--force-device-scale-factor=1", "--allow-file-access-from-files",
+               f"--user-data-dir={work / 'profile'}", *args]
     if os.getuid() == 0:
         command.insert(1, "--no-sandbox")
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)
@@ -75,15 +77,17 @@ function measure(frame) {
     if (/^(P|LI|TD|CODE|A)$/.test(x.tagName) && x.innerText && r.width > 0)
       small = Math.min(small, parseFloat(frame.contentWindow.getComputedStyle(x).fontSize));
   });
-  frame.setAttribute('data-measured', e.clientWidth + ' ' + e.scrollWidth + ' ' + small + ' ' + wide.slice(0, 4).join(','));
+  var sizes = [e.clientWidth, e.scrollWidth, small, wide.slice(0, 4).join(',')];
+  frame.setAttribute('data-measured', sizes.join(' '));
 }
 """
 
 
 def looked_at(work, pages):
     """Complaints about the pages, all of them in one start of chromium."""
-    frames = "".join(f'<iframe data-page="{page.stem}" data-width="{width}" style="border:0;width:{width}px;height:900px" '
-                     f'src="{page.as_uri()}" onload="measure(this)"></iframe>\n' for page in pages for width in WIDTHS)
+    frames = "".join(f'<iframe data-page="{page.stem}" data-width="{width}" onload="measure(this)" '
+                     f'src="{page.as_uri()}" style="border:0;width:{width}px;height:900px"></iframe>\n'
+                     for page in pages for width in WIDTHS)
     source = work / "frames.html"
     source.write_text(f'<!DOCTYPE html><meta charset="utf-8"><script>{MEASURE}</script><body style="margin:0">{frames}')
     dom = chromium(work, "--window-size=1500,1000", "--virtual-time-budget=20000", "--dump-dom", source.as_uri())
@@ -133,7 +137,8 @@ def main():
         # Controls.
         page = site / "index.html"
         text = page.read_text()
-        (site / "control.html").write_text(text.replace("<main>", '<main><a href="nowhere.html">x</a> <a href="page-order.html#x">y</a>', 1))
+        links = '<a href="nowhere.html">x</a> <a href="page-order.html#nowhere">y</a>'
+        (site / "control.html").write_text(text.replace("<main>", "<main>" + links, 1))
         dead = [line for line in dead_links(site)[0] if line.startswith("control.html")]
         controls = [("dead links", len(dead) == 2), ("a warning", warned_of(work))]
         if browser() is None:

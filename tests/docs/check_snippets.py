@@ -15,8 +15,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {
-    "docs/migration.md": ["tests/docs/migration_kernels.cuh", "tests/docs/migration.test.cpp", "tests/docs/migration.cu",
-                          "tests/docs/migration_mpi.cpp"],
+    "docs/migration.md": ["tests/docs/migration_kernels.cuh", "tests/docs/migration.test.cpp",
+                          "tests/docs/migration.cu", "tests/docs/migration_mpi.cpp"],
     **{f"docs/{page}.md": ["tests/docs/pages.test.cpp", "tests/docs/migration.cu"]
        for page in ("accumulators", "arithmetic", "fingerprint", "order_in_pictures", "ranks", "scan", "segments")},
 }

@@ -77,11 +77,13 @@ __global__ void index_add_by_atomics(int const* ids, float const* x, int columns
 void index_add(int const* ids, std::uint64_t n, float const* x, std::uint64_t columns, float* out, std::uint64_t rows,
                void* workspace, cudaStream_t stream) {
   auto bytes = isobit::device::scatter_workspace_bytes<isobit::plain<float>>(n, columns, rows); // no initialisation
-  isobit::device::scatter_reduce<isobit::scatter_mode::accumulate>(stream, workspace, bytes, ids, n, x, columns, out, rows);
+  constexpr auto mode = isobit::scatter_mode::accumulate;
+  isobit::device::scatter_reduce<mode>(stream, workspace, bytes, ids, n, x, columns, out, rows);
 }
 
 // docs/segments.md
 void scatter_with_report(cudaStream_t stream, void* workspace, std::uint64_t bytes, int const* ids, std::uint64_t n,
-                         float const* x, std::uint64_t columns, float* out, std::uint64_t rows, isobit::index_report* report) {
+                         float const* x, std::uint64_t columns, float* out, std::uint64_t rows,
+                         isobit::index_report* report) {
   isobit::device::scatter_reduce(stream, workspace, bytes, ids, n, x, columns, out, rows, isobit::plain<float>{}, report);
 }

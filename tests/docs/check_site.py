@@ -48,6 +48,13 @@ def dead_links(site):
     return found, count
 
 
+def left_over(text):
+    """Markdown that stands in a page as it is."""
+    text = re.sub(r"<pre.*?</pre>|<code>.*?</code>|<!-- fragment -->", "", text, flags=re.S)
+    text = re.sub(r'<div class="line">.*?</div>', "", text, flags=re.S)
+    return re.findall(r".{0,30}(?:\*\*|\]\(|```|[\ue000-\ue07f]).{0,30}", re.sub("<[^>]*>", "", text))
+
+
 def browser():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -131,7 +138,9 @@ def main():
         return done.returncode
     found, count = dead_links(site)
     print("\n".join(found[:20]) or f"{count} links of the site lead somewhere")
-    failed = bool(found) or count < 1000
+    left = [f"{page.name}: {line}" for page in sorted(site.glob("page-*.html")) for line in left_over(page.read_text())]
+    print("\n".join(left[:20]) or "no page shows its Markdown")
+    failed = bool(found) or bool(left) or count < 1000
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         # Controls.
@@ -140,7 +149,8 @@ def main():
         links = '<a href="nowhere.html">x</a> <a href="page-order.html#nowhere">y</a>'
         (site / "control.html").write_text(text.replace("<main>", "<main>" + links, 1))
         dead = [line for line in dead_links(site)[0] if line.startswith("control.html")]
-        controls = [("dead links", len(dead) == 2), ("a warning", warned_of(work))]
+        controls = [("dead links", len(dead) == 2), ("a warning", warned_of(work)),
+                    ("Markdown", len(left_over(text.replace("<main>", "<main> **x** [y](z)", 1))) > 0)]
         if browser() is None:
             print("no chromium is installed: the pages were not looked at (tools/setup docs installs it)")
         else:

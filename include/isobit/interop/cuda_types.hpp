@@ -2,7 +2,8 @@
 //! \file
 //! Makes CUDA's own narrow types elements: __half, __nv_bfloat16, __nv_fp8_e4m3, __nv_fp8_e5m2, and, from CUDA 12.8 on,
 //! __nv_fp8_e8m0, __nv_fp6_e3m2, __nv_fp6_e2m3, __nv_fp4_e2m1 and __nv_fp4x2_e2m1. Their arrays can then be reduced,
-//! quantised and fingerprinted as they are. Includes the CUDA headers, so that only users of those types pay for them.
+//! quantised and fingerprinted as they are, and `twin` lets a quantiser write codes and scales to them. Includes the CUDA
+//! headers, so that only users of those types pay for them.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -45,6 +46,16 @@ struct element_traits<T> {
     return decode_element(isobit::bit_cast<typename cuda_twin<T>::type>(x));
   }
 };
+
+//! An array of one of the types of a byte as isobit's array with the same bytes: where codes and scales are written or
+//! read, `quantize(host(), recipe, x, rows, cols, twin(codes), twin(scales))`.
+template <has_cuda_twin T> ISOBIT_HD typename cuda_twin<T>::type* twin(T* p) {
+  static_assert(sizeof(T) == 1, "isobit: twin takes arrays of types of one byte");
+  return reinterpret_cast<typename cuda_twin<T>::type*>(p);
+}
+template <has_cuda_twin T> ISOBIT_HD typename cuda_twin<T>::type const* twin(T const* p) {
+  return twin(const_cast<T*>(p));
+}
 
 template <has_cuda_twin T> inline constexpr dtype dtype_of<T> = dtype_of<typename cuda_twin<T>::type>;
 template <has_cuda_twin T> inline constexpr int elements_in<T> = elements_in<typename cuda_twin<T>::type>;

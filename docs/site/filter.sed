@@ -2,7 +2,7 @@
 # name that readers write.
 s/isobit::inline bits1/isobit/
 s/::inline ISOBIT_KERNELS//
-s/isobit::simt::inline ISOBIT_SIMT_VARIANT/isobit::simt/
+s/::inline ISOBIT_SIMT_VARIANT//
 # Doxygen 1.9.4 does not find the end of this initialiser.
 /static constexpr uint32_t exception =$/{
 N

@@ -40,7 +40,7 @@ struct finding {
   finding_kind kind = finding_kind::origin;
   uint32_t rank = 0;
   std::optional<event> a, b; //!< the event in both traces; `missing` has no b, `extra` no a
-  std::string at_a, at_b;    //!< file:line
+  std::string at_a, at_b;    //!< file and line, with a colon between them
   bool output = true;        //!< the differing tensor is an output; of number `index`
   size_t index = 0;
   std::string reason; //!< "digest", "shape", ...

@@ -18,7 +18,8 @@ PAGES = {
     "docs/migration.md": ["tests/docs/migration_kernels.cuh", "tests/docs/migration.test.cpp",
                           "tests/docs/migration.cu", "tests/docs/migration_mpi.cpp"],
     **{f"docs/{page}.md": ["tests/docs/pages.test.cpp", "tests/docs/migration.cu"]
-       for page in ("accumulators", "arithmetic", "fingerprint", "order_in_pictures", "ranks", "scan", "segments")},
+       for page in ("accumulators", "arithmetic", "fingerprint", "order_in_pictures", "quantize", "ranks", "scan",
+                    "segments")},
 }
 # Calls side by side that use one name for arrays of several types.
 BY_LINE = {"docs/segments.md"}

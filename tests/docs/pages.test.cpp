@@ -303,6 +303,28 @@ TEST_CASE("docs: quantisation") {
     isobit::quantize(isobit::host(), r, x, rows, cols, codes.data(), scales.data());
     CHECK(bits != 0);
   }
+  {
+    using recipe = isobit::nvfp4<isobit::nv::te>;
+    recipe const r{10.0f};
+    std::size_t const rows = 32, cols = 64;
+    auto const memory = some(rows * cols);
+    float const* x = memory.data();
+    std::vector<float> values(rows * cols);
+    float* back = values.data();
+    std::vector<isobit::e2m1x2> all_codes(2048);
+    std::vector<isobit::e4m3> all_scales(4096);
+    isobit::e2m1x2 *codes = all_codes.data(), *codes_t = codes + 1024;
+    isobit::e4m3 *scales = all_scales.data(), *scales_t = scales + 2048;
+    using tiles = isobit::scale_layout::tiles_128x4;
+    constexpr auto along_columns = isobit::orientation::column_wise_transposed;
+    std::uint64_t const row_scales = isobit::scales_size<recipe, isobit::orientation::row_wise, tiles>(rows, cols);
+    std::uint64_t const column_scales = isobit::scales_size<recipe, along_columns, tiles>(rows, cols);
+    isobit::quantize(isobit::host(), r, x, rows, cols, isobit::row_wise<tiles>(codes, scales, row_scales),
+                     isobit::column_wise_transposed<tiles>(codes_t, scales_t, column_scales));
+    isobit::dequantize(isobit::host(), r, isobit::row_wise<tiles>(codes, scales, row_scales), rows, cols, back);
+    CHECK(row_scales + column_scales <= 4096);
+    CHECK(back[0] * x[0] > 0);
+  }
 }
 
 TEST_CASE("docs: digests") {

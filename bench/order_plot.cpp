@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One sum of floats under five launches, in an order that follows the launch and in isobit's. Prints, for each launch, the
-// bits of both sums and their distance from the correctly rounded one in units of the last place. bench/order_plot draws it.
+// One sum of floats under five launches, in an order that follows the launch and in isobit's. Prints, for each launch,
+// the bits of both sums and their distance from the correctly rounded one in units of the last place. bench/order_plot
+// draws it.
 #include <isobit/accum/exact.hpp>
 #include <isobit/reduce.hpp>
 #include <isobit/simt/cuda.hpp>
@@ -11,8 +12,9 @@
 
 namespace {
 
-// The usual two passes, as CUDA code has them: thread t of the launch adds elements t, t + threads, ...; a tree over each
-// block's threads; one block does the same with the blocks' sums. A block's tree pairs thread i with i + width / 2.
+// The usual two passes, as CUDA code has them: thread t of the launch adds elements t, t + threads, ...; a tree over
+// each block's threads; one block does the same with the blocks' sums. A block's tree pairs thread i with i + width /
+// 2.
 float block_sum(std::vector<float> const& x, std::size_t first, std::size_t threads, unsigned width) {
   std::vector<float> part(width, 0.0f);
   for (unsigned t = 0; t < width; ++t)
@@ -23,7 +25,8 @@ float block_sum(std::vector<float> const& x, std::size_t first, std::size_t thre
 }
 float sum_by_launch(std::vector<float> const& x, unsigned grid, unsigned width) {
   std::vector<float> blocks(grid);
-  for (unsigned b = 0; b < grid; ++b) blocks[b] = block_sum(x, std::size_t(b) * width, std::size_t(grid) * width, width);
+  for (unsigned b = 0; b < grid; ++b)
+    blocks[b] = block_sum(x, std::size_t(b) * width, std::size_t(grid) * width, width);
   return block_sum(blocks, 0, width, width);
 }
 

@@ -25,7 +25,8 @@ int main() {
   int different = 0;
   for (unsigned width : {1u, 32u, 100u, 128u, 256u})
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      isobit::simt::launch({.grid = {unsigned(rows)}, .block = {width}, .seed = seed}, block_sum, x.data(), cols, sums.data());
+      isobit::simt::launch({.grid = {unsigned(rows)}, .block = {width}, .seed = seed}, block_sum, x.data(), cols,
+                           sums.data());
       different += std::memcmp(sums.data(), expected.data(), rows * sizeof(float)) != 0;
     }
   std::printf("block_sum: %.9g %.9g %.9g; same bits in every block width: %s\n", expected[0], expected[1], expected[2],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel that fingerprints what it writes while it has it in registers: y = a x + y, and the digest of y without reading it
-// again. The blocks' sums add up in any order.
+// A kernel that fingerprints what it writes while it has it in registers: y = a x + y, and the digest of y without
+// reading it again. The blocks' sums add up in any order.
 #pragma once
 
 #include <isobit/fingerprint.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the kernel on the CPU in several geometries, and compares with the digest of the finished array on the host; then
-// flips one bit.
+// Runs the kernel on the CPU in several geometries, and compares with the digest of the finished array on the host;
+// then flips one bit.
 #include <isobit/simt/cuda.hpp>
 
 #include "digest_in_kernel.cuh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs both kernels on the CPU for several numbers of rows, grids and widths, over memory full of NaNs, and compares with
-// one tree over all rows on the host.
+// Runs both kernels on the CPU for several numbers of rows, grids and widths, over memory full of NaNs, and compares
+// with one tree over all rows on the host.
 #include <isobit/simt/cuda.hpp>
 
 #include "layer_norm_backward.cuh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An activation and the cast of its output to MXFP8 in one kernel: the numbers go from registers to codes, and are never
-// stored in between. The codes are those of the same cast on a host.
+// An activation and the cast of its output to MXFP8 in one kernel: the numbers go from registers to codes, and are
+// never stored in between. The codes are those of the same cast on a host.
 #pragma once
 
 #include <isobit/quantize.hpp>

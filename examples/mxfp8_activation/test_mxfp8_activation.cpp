@@ -29,7 +29,8 @@ int main() {
     for (unsigned width : {8u, 64u, 256u}) {
       std::memset(codes.data(), 0, n);
       std::memset(scales.data(), 0, blocks);
-      isobit::simt::launch(grid, width, activate_and_cast, gate.data(), up.data(), rows, cols, codes.data(), scales.data());
+      isobit::simt::launch(grid, width, activate_and_cast, gate.data(), up.data(), rows, cols, codes.data(),
+                           scales.data());
       different += std::memcmp(codes.data(), expected_codes.data(), n) != 0;
       different += std::memcmp(scales.data(), expected_scales.data(), blocks) != 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Weights to NVFP4: a scale for the tensor from its largest magnitude, an E4M3 scale for 16 weights, and two 4-bit codes to
-// a byte. Two kernels; the first one's maximum has no order, so that its blocks may finish in any.
+// Weights to NVFP4: a scale for the tensor from its largest magnitude, an E4M3 scale for 16 weights, and two 4-bit
+// codes to a byte. Two kernels; the first one's maximum has no order, so that its blocks may finish in any.
 #pragma once
 
 #include <isobit/quantize.hpp>

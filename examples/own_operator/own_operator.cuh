@@ -33,7 +33,7 @@ struct mean_of_numbers {
   };
   __host__ __device__ state lift(float x) const {
     if (isobit::is_nan(x)) return {0.0, 0};
-    return {double(x), 1};
+    return {isobit::convert<double>(x), 1};
   }
   __host__ __device__ state combine(state a, state b) const { return {isobit::add(a.sum, b.sum), a.count + b.count}; }
   __host__ __device__ float finish(state s) const {

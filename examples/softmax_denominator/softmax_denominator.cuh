@@ -15,11 +15,12 @@ __host__ __device__ inline float exp_of_negative(float x) {
   if (isobit::is_nan(x)) return x;
   if (isobit::less(x, -87.0f)) return 0.0f;
   float const rounder = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
-  float const k = isobit::sub(isobit::fma(x, 1.4426950408889634f, rounder), rounder);
+  float const moved = isobit::fma(x, 1.4426950408889634f, rounder);
+  float const k = isobit::sub(moved, rounder);
   float const r = isobit::fma(k, 1.42860677e-6f, isobit::fma(k, -0.693148613f, x)); // log 2 in two parts, negated
   float p = 1.98412698e-4f;
   for (float c : {1.38888889e-3f, 8.33333333e-3f, 4.16666667e-2f, 1.66666667e-1f, 0.5f, 1.0f, 1.0f}) p = isobit::fma(p, r, c);
-  auto const scale = static_cast<std::uint32_t>(127 + static_cast<int>(k)) << 23; // 2^k, k >= -126
+  auto const scale = (127 + isobit::to_bits(moved) - isobit::to_bits(rounder)) << 23; // 2^k, k >= -126
   return isobit::mul(p, isobit::from_bits<float>(scale));
 }
 

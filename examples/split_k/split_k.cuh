@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Split-K as in CUTLASS, with an epilogue whose bits do not depend on the split: C = relu(alpha A B + bias) in bf16. Blocks
-// share the chunks of K of one tile of C; each chunk's accumulators go to a slot of their own; the block that comes last
-// merges the slots by the tree over the chunks, in registers, and stores C. There is no atomic addition of floats.
+// Split-K as in CUTLASS, with an epilogue whose bits do not depend on the split: C = relu(alpha A B + bias) in bf16.
+// Blocks share the chunks of K of one tile of C; each chunk's accumulators go to a slot of their own; the block that
+// comes last merges the slots by the tree over the chunks, in registers, and stores C. There is no atomic addition of
+// floats.
 //
-// The chunk here is a chain of fused multiply-adds. With tensor cores its bits are the hardware's, and the merge is as here.
+// The chunk here is a chain of fused multiply-adds. With tensor cores its bits are the hardware's, and the merge is as
+// here.
 #pragma once
 
 #include <isobit/slots.hpp>
@@ -34,7 +36,8 @@ struct gemm {
   }
 };
 
-// grid: (tiles, splits), block: 64. memory: for each tile chunks x 64 floats, uninitialised; arrivals: a 0 for each tile.
+// grid: (tiles, splits), block: 64. memory: for each tile chunks x 64 floats, uninitialised; arrivals: a 0 for each
+// tile.
 __global__ void split_k(gemm g, float* memory, std::uint32_t* arrivals) {
   __shared__ std::uint32_t flag;
   std::size_t const t = blockIdx.x, i = threadIdx.x, across = (g.cols + gemm::tile - 1) / gemm::tile;
@@ -44,15 +47,6 @@ __global__ void split_k(gemm g, float* memory, std::uint32_t* arrivals) {
     if (g.has(row, col)) slots.store(k, i, g.part(row, col, k));
   if (isobit::last_to_arrive(&flag, arrivals + t, gridDim.y) && g.has(row, col))
     g.c[row * g.cols + col] = g.output(isobit::merge(slots, i), col);
-}
-
-// What it replaces: the chunks are added in the order in which they arrive. sums: zeroed, [rows][cols].
-__global__ void split_k_by_atomics(gemm g, float* sums) {
-  std::size_t const i = threadIdx.x, across = (g.cols + gemm::tile - 1) / gemm::tile;
-  std::size_t const row = blockIdx.x / across * gemm::tile + i / gemm::tile;
-  std::size_t const col = blockIdx.x % across * gemm::tile + i % gemm::tile;
-  for (std::size_t k = blockIdx.y; k < g.chunks(); k += gridDim.y)
-    if (g.has(row, col)) atomicAdd(&sums[row * g.cols + col], g.part(row, col, k));
 }
 
 // The same on a host.

@@ -15,8 +15,8 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
-PATHS = ("import os, numpy, torch; print(os.path.dirname(torch.__file__)); print(int(torch.compiled_with_cxx11_abi())); "
-         "print(torch.__version__)")
+PATHS = ("import os, numpy, torch; print(os.path.dirname(torch.__file__)); "
+         "print(int(torch.compiled_with_cxx11_abi())); print(torch.__version__)")
 
 
 def skip(why):

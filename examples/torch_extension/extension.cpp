@@ -68,7 +68,8 @@ std::tuple<at::Tensor, at::Tensor> mxfp8(at::Tensor const& x) {
   if (x.scalar_type() == at::kFloat)
     isobit::quantize(isobit::host(), recipe{}, x.const_data_ptr<float>(), rows, cols, code, scale);
   else if (x.scalar_type() == at::kBFloat16)
-    isobit::quantize(isobit::host(), recipe{}, static_cast<isobit::bf16 const*>(x.const_data_ptr()), rows, cols, code, scale);
+    isobit::quantize(isobit::host(), recipe{}, static_cast<isobit::bf16 const*>(x.const_data_ptr()), rows, cols, code,
+                     scale);
   else
     TORCH_CHECK(false, "x must be of float32 or bfloat16");
   return {codes, scales};

@@ -43,7 +43,10 @@ def main():
     args = parser.parse_args()
     args.build.mkdir(parents=True, exist_ok=True)
     python = args.python or python_with_torch(args.build)
-    found = subprocess.run([python, "-c", PATHS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        found = subprocess.run([python, "-c", PATHS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        skip(str(error))
     if found.returncode != 0:
         skip(f"{python} cannot import torch: " + (found.stderr.strip().splitlines() or ["no message"])[-1])
     torch, abi, version = found.stdout.split()

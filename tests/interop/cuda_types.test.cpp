@@ -46,6 +46,29 @@ TEST_CASE("CUDA's types are summed as isobit's") {
 #endif
 }
 
+TEST_CASE("quantising arrays of __half and __nv_bfloat16") {
+  using mxfp8 = isobit::mxfp8<isobit::e4m3, isobit::mx::rceil>;
+  auto const check = [](auto const& x, auto const& y) { // the same bits as CUDA's type and as isobit's
+    std::vector<isobit::e4m3> codes(x.size()), expected(x.size());
+    std::vector<isobit::e8m0> scales(x.size() / 32), expected_scales(x.size() / 32);
+    isobit::quantize(host(), mxfp8{}, x.data(), 1, x.size(), codes.data(), scales.data());
+    isobit::quantize(host(), mxfp8{}, y.data(), 1, x.size(), expected.data(), expected_scales.data());
+    CHECK(codes == expected);
+    CHECK(scales == expected_scales);
+  };
+  std::vector<__half> half;
+  std::vector<__nv_bfloat16> brain;
+  std::vector<isobit::f16> half_twin;
+  std::vector<isobit::bf16> brain_twin;
+  for (int i = 0; i < 256; ++i) {
+    float const v = std::sin(static_cast<float>(i * i)) * 3;
+    half.push_back(__half(v)), brain.push_back(__nv_bfloat16(v));
+    half_twin.push_back(isobit::encode<isobit::f16>(v)), brain_twin.push_back(isobit::encode<isobit::bf16>(v));
+  }
+  check(half, half_twin);
+  check(brain, brain_twin);
+}
+
 #if defined(ISOBIT_HAS_CUDA_FP4)
 TEST_CASE("quantising to CUDA's codes and scales") {
   std::size_t const rows = 3, cols = 64, n = rows * cols;

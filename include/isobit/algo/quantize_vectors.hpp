@@ -144,7 +144,8 @@ template <class Element, class Rule, class NonFinite> struct run_coder<mx::recip
     if constexpr (is_adding_rule<Rule>) {
       constexpr int emax = Element::format.largest_exponent(), add = rounding_of_rule<Rule, Element>();
       uint64_t const padded = whole_vectors(most, n);
-      return ISA::template mx_scales<emax, add>(most, padded, exception_of_rule<Rule, Element>(), scale, factor);
+      auto const exception = exception_of_rule<Rule, Element>();
+      return ISA::mx_scales(most, padded, emax, static_cast<unsigned>(add), exception, scale, factor);
     } else {
       bool special = false;
       for (uint64_t b = 0; b < n; ++b) {

@@ -16,7 +16,7 @@ struct slow_load {
   std::uint32_t* idle;
   float operator()(std::uint64_t i) const {
     if (i >= first && i < last)
-      for (int k = 0; k < 20; ++k) isobit::detail::set_bits(idle, 0);
+      for (int k = 0; k < 20; ++k) isobit::machine::set_bits(idle, 0);
     return data[i];
   }
 };
@@ -48,11 +48,11 @@ template <int Width> void lookback_kernel(float const* x, std::uint64_t n, float
   float const total = isobit::detail::scan_row<1>(t, plain<float>{}, s, count);
   if (b.thread_rank() == 0) {
     w.aggregate[k] = total;
-    isobit::detail::set_bits(w.state + k, 1);
+    isobit::machine::set_bits(w.state + k, 1);
     bool some = false;
     float before = 0;
     for (std::uint64_t j = k; j > 0;) {
-      std::uint32_t const ready = isobit::detail::read_word(w.state + j - 1);
+      std::uint32_t const ready = isobit::machine::load_acquire(w.state + j - 1);
       if (ready == 0) continue;
       float const v = (ready & 2) != 0 ? w.prefix[j - 1] : w.aggregate[j - 1];
       before = some ? isobit::add(v, before) : v;
@@ -61,7 +61,7 @@ template <int Width> void lookback_kernel(float const* x, std::uint64_t n, float
       --j;
     }
     w.prefix[k] = some ? isobit::add(before, total) : total;
-    isobit::detail::set_bits(w.state + k, 2);
+    isobit::machine::set_bits(w.state + k, 2);
     *memory.slot(0) = before;
     *memory.slot(1) = some ? 1.f : 0.f;
   }

@@ -10,42 +10,12 @@
 #pragma once
 
 #include <isobit/algo/fold_tile.hpp>
+#include <isobit/group/atomic.hpp>
 #include <isobit/group/block.hpp>
 
 namespace isobit::inline bits1 {
 
 namespace detail {
-
-// Sets bits of a word in global memory, acquire and release at device scope; returns the old word.
-ISOBIT_HD inline uint32_t set_bits(uint32_t* word, uint32_t bits, [[maybe_unused]] source_line where = source_line::here()) {
-#if defined(ISOBIT_ON_DEVICE)
-  uint32_t old;
-  asm volatile("atom.acq_rel.gpu.global.or.b32 %0, [%1], %2;"
-               : "=r"(old)
-               : "l"(__cvta_generic_to_global(word)), "r"(bits)
-               : "memory");
-  return old;
-#elif !defined(__CUDACC_RTC__)
-  return static_cast<uint32_t>(
-      machine::here().atomic(atomic_op::or_bits, word, 4, bits, 0, memory_order::acq_rel, where));
-#else
-  return 0;
-#endif
-}
-
-// A word of global memory, with acquire order at device scope.
-ISOBIT_HD inline uint32_t read_word(uint32_t const* word, [[maybe_unused]] source_line where = source_line::here()) {
-#if defined(ISOBIT_ON_DEVICE)
-  uint32_t value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
-  return value;
-#elif !defined(__CUDACC_RTC__)
-  return static_cast<uint32_t>(machine::here().atomic(atomic_op::load, const_cast<uint32_t*>(word), 4, 0, 0,
-                                                      memory_order::acquire, where));
-#else
-  return 0;
-#endif
-}
 
 ISOBIT_HD constexpr uint64_t lowest_bit(uint64_t m) { return m & (~m + 1); }
 // `k` without its `i` lowest set bits.
@@ -78,7 +48,7 @@ template <class State> struct published_nodes {
       else
         left[m] = node;
       uint32_t const mine = is_right ? 2 : 1;
-      if ((set_bits(words + m, mine) & (3 - mine)) == 0) return;
+      if ((machine::set_bits(words + m, mine) & (3 - mine)) == 0) return;
       if (is_right) {
         node = acc.combine(left[m], node);
         first = m - size;
@@ -95,7 +65,7 @@ template <class State> struct published_nodes {
     uint32_t const nodes = count_bits(k);
     for (uint32_t i = t.thread_rank(); i < nodes; i += P) {
       uint64_t const m = without_lowest(k, i);
-      while ((read_word(words + m) & 1) == 0) {
+      while ((machine::load_acquire(words + m) & 1) == 0) {
       }
       *memory.slot(i) = left[m];
     }

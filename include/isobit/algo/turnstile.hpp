@@ -5,32 +5,9 @@
 #pragma once
 
 #include <isobit/accum/concept.hpp>
-#include <isobit/group/machine.hpp>
+#include <isobit/group/atomic.hpp>
 
 namespace isobit::inline bits1 {
-
-namespace detail {
-
-ISOBIT_HD inline uint32_t load_acquire(uint32_t* p, [[maybe_unused]] source_line where = source_line::here()) {
-#if defined(ISOBIT_ON_DEVICE)
-  uint32_t value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(p)) : "memory");
-  return value;
-#elif !defined(__CUDACC_RTC__)
-  return static_cast<uint32_t>(machine::here().atomic(atomic_op::load, p, 4, 0, 0, memory_order::acquire, where));
-#else
-  return 0;
-#endif
-}
-ISOBIT_HD inline void store_release(uint32_t* p, uint32_t value, [[maybe_unused]] source_line where = source_line::here()) {
-#if defined(ISOBIT_ON_DEVICE)
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(__cvta_generic_to_global(p)), "r"(value) : "memory");
-#elif !defined(__CUDACC_RTC__)
-  machine::here().atomic(atomic_op::store, p, 4, value, 0, memory_order::release, where);
-#endif
-}
-
-} // namespace detail
 
 //! The number of blocks that asked before this one, in all threads of the block; the counter wraps to 0 after `blocks`
 //! tickets, and must be 0 before the first use. A block that holds ticket s knows that the holders of 0 .. s - 1 have
@@ -59,7 +36,7 @@ struct turnstile {
 
   ISOBIT_HD void enter(uint32_t slot) const {
     if (machine::thread_rank() == 0)
-      while (detail::load_acquire(turn) != slot) {
+      while (machine::load_acquire(turn) != slot) {
 #if defined(ISOBIT_ON_DEVICE)
         __nanosleep(20);
 #endif
@@ -68,7 +45,7 @@ struct turnstile {
   }
   ISOBIT_HD void leave(uint32_t slot) const {
     machine::sync_block();
-    if (machine::thread_rank() == 0) detail::store_release(turn, slot + 1 == slots ? 0u : slot + 1);
+    if (machine::thread_rank() == 0) machine::store_release(turn, slot + 1 == slots ? 0u : slot + 1);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <isobit/trace/other_layouts.hpp>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>

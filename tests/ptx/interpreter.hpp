@@ -35,7 +35,7 @@ struct operand {
 enum class op : uint8_t {
   mov, unpack, pack, add, sub, mul_lo, mul_wide, mul_hi, mad_lo, mad_wide, fma, div, sqrt, and_, or_, xor_, not_, shl, shr,
   rem, neg, abs, min, max, setp, selp, cvt, clz, popc, brev, prmt, bfi, ld, st, cvta, bra, ret, trap, bar, warp_bar, shfl, ballot,
-  atom, fence
+  atom, fence, nanosleep
 };
 enum class compare : uint8_t { eq, ne, lt, le, gt, ge, lo, ls, hi, hs };
 enum class space : uint8_t { generic, global, shared, local, param };
@@ -49,7 +49,8 @@ struct instruction {
   space where{};
   shuffle shfl{};
   atomic atom{};
-  bool to = false; // cvta.to
+  bool to = false;      // cvta.to
+  bool release = false; // st
   int guard = -1;
   bool guard_not = false;
   int width = 1; // vector elements of ld, st, pack, unpack
@@ -80,6 +81,7 @@ private:
 struct launch_config {
   unsigned grid = 1, block = 1;
   uint64_t seed = 0; // 0: threads in order; otherwise another order of threads and blocks for each seed
+  uint64_t limit = 0; // instructions after which the run is given up, for kernels that may wait for ever; 0: none
 };
 
 // Bytes of the parameters, in order; each aligned as the kernel says.

@@ -309,6 +309,7 @@ private:
       i.src[4] = value(args[1], i.t, line);
     } else if (name == "ld" || name == "st") {
       i.code = name == "ld" ? op::ld : op::st;
+      i.release = name == "st" && take("release");
       take("volatile"), take("relaxed"), take("gpu"), take("weak");
       i.where = take("global") ? space::global : take("shared") ? space::shared : take("local") ? space::local
                 : take("param") ? space::param : space::generic;
@@ -342,6 +343,10 @@ private:
     } else if (name == "membar" || name == "fence") {
       flags.clear();
       i.code = op::fence;
+    } else if (name == "nanosleep") {
+      i.code = op::nanosleep;
+      if (args.size() != 1) fail(line, "nanosleep", whole);
+      i.src[0] = value(args[0], i.t, line);
     } else if (name == "shfl") {
       if (!take("sync")) fail(line, "shfl", whole);
       i.code = op::shfl;

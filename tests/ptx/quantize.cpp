@@ -6,6 +6,8 @@
 #include "compiled.hpp"
 #include "quantize_kernels.hpp"
 
+#include <cstring>
+
 namespace {
 
 using namespace copies_reference;
@@ -198,6 +200,49 @@ TEST_SUITE("compiled device code, quantisation") {
       CHECK(out.guards_untouched());
       CHECK(most == amax);
     }
+  }
+
+  TEST_CASE("the largest magnitude: the host's bits, NaNs ignored or not") {
+    auto const check = []<class Recipe>(names const& name, Recipe const*, auto const& x, uint64_t n,
+                                        ptx::launch_config const& config) {
+      std::vector<uint64_t> workspace(grid_workspace<uint32_t>::bytes(n) / 8 + 2, ~uint64_t{0});
+      auto const address = (reinterpret_cast<uintptr_t>(workspace.data()) + 15) / 16 * 16;
+      std::memset(reinterpret_cast<void*>(address), 0, 16);
+      uint32_t most = 0xcdcdcdcdu;
+      ptx::run(kernels().find(name), config, ptx::arguments().add(x.data()).add(n).add(&most).add(address).add('\0'));
+      CAPTURE(n);
+      CAPTURE(config.block);
+      CHECK(most == amax<Recipe>(host(), x.data(), n));
+      return most;
+    };
+    te const* const te_rule = nullptr;
+    exact const* const exact_rule = nullptr;
+    names const ignoring{"magnitude_of", "2teE", "contiguousIfE"}, keeping{"magnitude_of", "5exactE"},
+        narrow{"magnitude_of", "2teE", "4bf16"};
+    auto const wild = input(9000, 11); // an infinity, a NaN
+    auto calm = wild;
+    for (float& v : calm) v = from_bits<float>(to_bits(v) & 0xbfffffffu);
+    std::vector<bf16> b(calm.size());
+    for (size_t i = 0; i < b.size(); ++i) b[i].bits = static_cast<uint16_t>(to_bits(calm[i]) >> 16);
+    unsigned grid = 0;
+    for (unsigned width : {256u, 96u, 33u, 7u})
+      for (uint64_t n : {0u, 1u, 5u, 1000u, 9000u}) {
+        if (width < 32 && n > 1000) continue;
+        ptx::launch_config const config{++grid % 4 + 1, width, grid};
+        check(ignoring, te_rule, calm, n, config);
+        check(ignoring, te_rule, wild, n, config);
+        check(keeping, exact_rule, wild, n, config);
+        check(narrow, te_rule, b, n, config);
+      }
+    for (uint64_t at : {0u, 1u, 4095u, 8998u}) { // each place counts: the largest, of either sign
+      auto x = calm;
+      x[at] = from_bits<float>(at % 2 == 0 ? 0x7f000000u : 0xff000000u);
+      CHECK(check(ignoring, te_rule, x, 9000, {3, 256, at}) == 0x7f000000u);
+      CHECK((check(ignoring, te_rule, x, 8998, {3, 256, at}) == 0x7f000000u) == (at < 8998));
+    }
+    // Control: the recipes' rules differ where there is a NaN.
+    CHECK(check(ignoring, te_rule, wild, 9000, {3, 256, 1}) == 0x7f800000u);
+    CHECK(check(keeping, exact_rule, wild, 9000, {3, 256, 1}) > 0x7f800000u);
   }
 
   TEST_CASE("back") {

@@ -29,6 +29,8 @@ using over = nvfp4<nv::four_over_six<>>;
 } // namespace ptx_quantize
 
 #if defined(__CUDACC__)
+#include <isobit/device/amax.cuh>
+
 namespace isobit::inline bits1::device {
 namespace {
 using namespace ptx_quantize;
@@ -61,6 +63,14 @@ quantize_group_tiles_kernel<rceil8, to_nearest, float, rows<rceil8, e4m3, tiles_
                             columns<rceil8, e4m3, tiles_128x4>>(rceil8, to_nearest, float const*, uint64_t const*,
                                                                 uint64_t, uint64_t, rows<rceil8, e4m3, tiles_128x4>,
                                                                 columns<rceil8, e4m3, tiles_128x4>);
+template <class Recipe, class T> using magnitudes = mapped<contiguous<T>, magnitude_of<Recipe>>;
+#define ISOBIT_AMAX(recipe, T) /* as device::amax launches it */                                                       \
+  template __global__ void reduce_kernel<tree, magnitudes<recipe, T>, larger_of_magnitudes>(                           \
+      magnitudes<recipe, T>, uint64_t, uint32_t*, void*, larger_of_magnitudes)
+ISOBIT_AMAX(te, float);
+ISOBIT_AMAX(te, bf16);
+ISOBIT_AMAX(exact, float);
+#undef ISOBIT_AMAX
 template __global__ void hadamard_kernel<te, float>(float const*, uint64_t, uint16_t, bf16*, uint32_t*);
 template __global__ void dequantize_kernel<rceil8, rows<rceil8>>(rceil8, rows<rceil8>, uint64_t, uint64_t, float*);
 template __global__ void dequantize_kernel<te, columns<te, e2m1x2>>(te, columns<te, e2m1x2>, uint64_t, uint64_t,

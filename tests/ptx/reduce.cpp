@@ -88,7 +88,7 @@ TEST_SUITE("compiled device code") {
       h[i].bits = static_cast<uint16_t>(bits >> 13 & 0xbfffu);
       q[i].bits = static_cast<uint8_t>((bits >> 7 & 0x7fu) == 0x7fu ? 0 : bits >> 7);
     }
-    auto const& narrow = kernels().find({"4treeE", "4bf16", "5plainIfE"});
+    auto const& narrow = kernels().find({"13reduce_kernel", "4treeE", "4bf16", "5plainIfE"});
     auto const& half = kernels().find({"4treeE", "3f16", "5plainIfE"});
     auto const& byte = kernels().find({"4treeE", "4e4m3", "5plainIfE"});
     isobit::host const cpu;

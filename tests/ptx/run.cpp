@@ -225,10 +225,13 @@ private:
     return reinterpret_cast<unsigned char*>(a);
   }
 
+  // Whether other threads and blocks run now, at an instruction by which blocks tell each other something.
+  bool others_first() { return config_.seed != 0 && random_() % 4 == 0; }
+
   void advance(block& b, thread& t) {
     while (true) {
       instruction const& i = k_.code[static_cast<size_t>(t.at)];
-      ++executed_;
+      if (++executed_ > config_.limit && config_.limit != 0) throw error("still running at the limit of instructions");
       if (i.guard >= 0 && ((t.regs[static_cast<size_t>(i.guard)] & 1) != 0) == i.guard_not) {
         ++t.at;
         continue;
@@ -239,13 +242,18 @@ private:
       case op::trap: throw error("the kernel stopped itself (trap), line " + std::to_string(i.line));
       case op::bar: t.state = status::barrier; return;
       case op::shfl: case op::ballot: case op::warp_bar: t.state = status::warp; return;
-      case op::ld: case op::st: access(b, t, i); break;
+      case op::ld: access(b, t, i); break;
+      case op::st:
+        access(b, t, i);
+        if (i.release && others_first()) { ++t.at; return; }
+        break;
       case op::atom: {
-        bool const other_first = config_.seed != 0 && random_() % 4 == 0;
+        bool const yields = others_first();
         atomic_access(b, t, i);
-        if (other_first) { ++t.at; return; } // another block may run here
+        if (yields) { ++t.at; return; }
         break;
       }
+      case op::nanosleep: ++t.at; return; // others run here
       case op::cvta: {
         uint64_t const base = i.where == space::shared ? reinterpret_cast<uint64_t>(b.shared.data())
                               : i.where == space::local ? reinterpret_cast<uint64_t>(t.local.data()) : 0;

@@ -8,6 +8,7 @@
 #include <isobit/device/scatter_kernel.hpp>
 #include <isobit/device/segmented_reduce_kernel.hpp>
 #include <isobit/device/slots_kernel.hpp>
+#include <isobit/slots.hpp>
 
 namespace isobit::inline bits1::device {
 
@@ -41,6 +42,23 @@ template __global__ void gather_combine_kernel<8, combine_map<int, int>, matrix_
 template __global__ void gather_combine_kernel<8, combine_map<int, int>, matrix_rows<float>, float, plain<float>>(
     combine_map<int, int>, matrix_rows<float>, uint64_t, float*, plain<float>);
 template __global__ void merge_slots_kernel<plain<float>>(private_slots<float>, float*, plain<float>);
+
+// A turnstile in a kernel of one's own: block by block, each adds n numbers. Controls: slots by the rank of the block,
+// which may wait for ever; and the numbers of a block's rank, whatever its turn: the order of arrival.
+enum class turns { by_ticket, by_rank, by_arrival };
+template <turns By>
+__global__ void turnstile_kernel(uint32_t* ticket, uint32_t* turn, float const* parts, uint64_t n, float* sums,
+                                 bool accumulate) {
+  __shared__ uint32_t word;
+  uint32_t const slot = By == turns::by_rank ? gridDim.x - 1 - blockIdx.x : take_ticket(&word, ticket, gridDim.x);
+  float const* const mine = parts + n * (By == turns::by_arrival ? blockIdx.x : slot);
+  add_in_turn(
+      turnstile{turn, gridDim.x}, slot, sums, n, plain<float>{}, [=](uint64_t i) { return mine[i]; }, accumulate);
+}
+template __global__ void turnstile_kernel<turns::by_ticket>(uint32_t*, uint32_t*, float const*, uint64_t, float*, bool);
+template __global__ void turnstile_kernel<turns::by_rank>(uint32_t*, uint32_t*, float const*, uint64_t, float*, bool);
+template __global__ void turnstile_kernel<turns::by_arrival>(uint32_t*, uint32_t*, float const*, uint64_t, float*,
+                                                             bool);
 
 #undef SEGMENTED
 

@@ -7,6 +7,8 @@
 #include <isobit/accum/exact.hpp>
 #include <isobit/combine.hpp>
 #include <isobit/device/exact_atomic.hpp>
+#include <isobit/order/interpret.hpp>
+#include <isobit/order/sequential.hpp>
 #include <isobit/scatter.hpp>
 #include <isobit/segments.hpp>
 #include <isobit/slots.hpp>
@@ -44,6 +46,38 @@ struct memory {
     std::memset(start(), 0, static_cast<size_t>(static_cast<unsigned char const*>(end) - start()));
   }
 };
+
+// Sums that blocks make in turn, from parts[blocks][n].
+struct in_turn {
+  std::vector<float> sums;
+  uint64_t instructions = 0;
+};
+in_turn take_turns(std::string const& by, std::vector<float> const& parts, uint64_t n, ptx::launch_config const& config,
+                   std::vector<float> start, bool accumulate = false) {
+  uint32_t ticket = 0, turn = 0;
+  in_turn r{std::move(start)};
+  auto const arguments =
+      ptx::arguments().add(&ticket).add(&turn).add(parts.data()).add(n).add(r.sums.data()).add(accumulate);
+  r.instructions = ptx::run(kernels().find({"16turnstile_kernel", by}), config, arguments);
+  CHECK(ticket == 0); // ready for the next launch
+  CHECK(turn == 0);
+  return r;
+}
+
+// The order `sequential` over the blocks, by its definition; after `start`, where there is one.
+std::vector<float> one_by_one(std::vector<float> const& parts, uint64_t n, uint64_t blocks,
+                              std::vector<float> const& start = {}) {
+  std::vector<float> sums(n);
+  for (uint64_t i = 0; i < n; ++i)
+    sums[i] = isobit::interpret<isobit::sequential>(
+        blocks + !start.empty(),
+        [&](uint64_t s) {
+          if (start.empty()) return parts[s * n + i];
+          return s == 0 ? start[i] : parts[(s - 1) * n + i];
+        },
+        isobit::plain<float>{});
+  return sums;
+}
 
 std::vector<int> random_ids(size_t n, int groups, uint64_t z) {
   std::vector<int> ids(n);
@@ -240,5 +274,40 @@ TEST_SUITE("compiled device code, segments") {
     for (uint64_t i = 0; i < 70; ++i) expected[i] = isobit::merge(slots, i);
     ptx::run(kernels().find({"merge_slots_kernel"}), {2, 33, 1}, ptx::arguments().add(slots).add(out.data()).add('\0'));
     CHECK(bits_equal(out, expected));
+  }
+
+  TEST_CASE("turnstile: the sequential order over the tickets") {
+    std::string const by_ticket = "E0E", by_rank = "E1E", by_arrival = "E2E"; // enum turns
+    uint64_t seed = 0, waited = 0, arrival_differs = 0, tree_differs = 0;
+    for (unsigned blocks : {1u, 2u, 9u, 40u})
+      for (unsigned width : {1u, 7u, 33u, 96u, 256u}) {
+        uint64_t const n = 41;
+        auto const parts = hard_floats(blocks * n, 11 + blocks);
+        auto const expected = one_by_one(parts, n, blocks);
+        CAPTURE(blocks);
+        CAPTURE(width);
+        auto const undisturbed = take_turns(by_ticket, parts, n, {blocks, width, 0, 50'000'000}, poisoned<float>(n));
+        CHECK(bits_equal(undisturbed.sums, expected));
+        for (int k = 0; k < 4; ++k) {
+          ptx::launch_config const config{blocks, width, ++seed, 50'000'000};
+          auto const r = take_turns(by_ticket, parts, n, config, poisoned<float>(n));
+          CHECK(bits_equal(r.sums, expected));
+          waited += r.instructions > undisturbed.instructions;
+          auto const on_top = take_turns(by_ticket, parts, n, config, expected, true);
+          CHECK(bits_equal(on_top.sums, one_by_one(parts, n, blocks, expected)));
+          arrival_differs += !bits_equal(take_turns(by_arrival, parts, n, config, poisoned<float>(n)).sums, expected);
+        }
+        std::vector<float> tree(n);
+        for (uint64_t i = 0; i < n; ++i)
+          tree[i] = isobit::interpret<isobit::tree>(
+              blocks, [&](uint64_t s) { return parts[s * n + i]; }, isobit::plain<float>{});
+        tree_differs += !bits_equal(tree, expected);
+      }
+    CHECK(waited > 0);
+    // Controls: the order in which blocks arrive, or the tree's, is another sum; slots by rank wait for ever.
+    CHECK(arrival_differs > 0);
+    CHECK(tree_differs > 0);
+    std::vector<float> const parts(9, 1.0f);
+    CHECK_THROWS_AS(take_turns(by_rank, parts, 1, {9, 32, 0, 1'000'000}, {0.0f}), ptx::error);
   }
 }

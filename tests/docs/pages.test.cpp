@@ -9,6 +9,8 @@
 #include <isobit/combine.hpp>
 #include <isobit/device/digest_kernel.hpp>
 #include <isobit/fingerprint.hpp>
+#include <isobit/interop/exact_functors.hpp>
+#include <isobit/interop/views.hpp>
 #include <isobit/quantize.hpp>
 #include <isobit/ranks.hpp>
 #include <isobit/scan.hpp>
@@ -20,7 +22,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
+#include <span>
 #include <vector>
 
 using std::uint32_t, std::uint64_t;
@@ -342,4 +346,26 @@ TEST_CASE("docs: digests") {
   isobit::simt::launch(1, 64, digest_of_writes, buffer, &total);
   isobit::simt::launch(1, 64, digest_of_writes, buffer, &whole);
   CHECK(total.low == whole.low);
+}
+
+TEST_CASE("docs: views, iterators and standard algorithms") {
+  auto const memory = some(300);
+  std::vector<float> const& values = memory;
+  std::deque<float> const queue(values.begin(), values.end());
+  float const *matrix = values.data(), *x = matrix;
+  std::uint64_t const rows = 20, cols = 15, c = 4;
+  float a = isobit::reduce(isobit::host(), values);                             // data() and size()
+  float b = isobit::reduce(isobit::host(), std::span(values).first(100));
+  float d = isobit::reduce(isobit::host(), queue.size(), isobit::load_of(queue.begin()));       // d == a
+  float e = isobit::reduce(isobit::host(), rows, isobit::strided{matrix + c, int64_t(cols)});   // column c
+  CHECK(same(a, isobit::reduce(isobit::host(), x, 300)));
+  CHECK(same(b, isobit::reduce(isobit::host(), x, 100)));
+  CHECK(same(d, a));
+  CHECK(same(e, isobit::reduce(isobit::host(), rows, [=](uint64_t r) { return x[r * cols + c]; })));
+  CHECK_FALSE(same(b, a)); // control
+  using exact = isobit::exact<float>;
+  auto const state = std::transform_reduce(values.begin(), values.end(), exact::state{}, isobit::merged<exact>{},
+                                           isobit::lifted<exact>{});
+  float const sum = isobit::finished<exact>{}(state);
+  CHECK(same(sum, isobit::reduce(isobit::host(), x, 300, exact{})));
 }

@@ -20,6 +20,8 @@ PAGES = {
     **{f"docs/{page}.md": ["tests/docs/pages.test.cpp", "tests/docs/migration.cu"]
        for page in ("accumulators", "arithmetic", "fingerprint", "order_in_pictures", "quantize", "ranks", "scan",
                     "segments")},
+    "docs/interop.md": ["tests/docs/pages.test.cpp", "tests/docs/interop.cu", "tests/docs/migration_mpi.cpp",
+                        "examples/torch_extension/extension.cpp", "examples/nccl_sum/nccl_sum.cu"],
     **{f"docs/{page}.md": ["tests/docs/simulator_page.test.cpp"] for page in ("simulator", "traces")},
 }
 # Blocks with this in them are not compiled.

@@ -25,7 +25,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "include"
-COMMANDS = {"nvcc": "nvcc", "gxx": "g++", "clang": "clang++"}  # in the order of the budget's columns
+COMMANDS = {"nvcc": "nvcc", "gxx": "g++", "clang": "clang++"}
 UNITS = {"nvcc": "lines under nvcc", "gxx": "lines under g++", "clang": "instantiations"}
 MISSING = re.compile(r"fatal error: '?(?!isobit/)([\w./]+)'?:? (No such file|file not found)", re.I)
 
@@ -79,8 +79,8 @@ def read_budget(path, kind):
     budget = {}
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
-            header, *columns = line.split("\t")
-            most = dict(zip(COMMANDS, columns, strict=True))[kind]
+            header, nvcc, gxx, clang = line.split("\t")
+            most = {"nvcc": nvcc, "gxx": gxx, "clang": clang}[kind]
             budget[header] = None if most == "-" else int(most)
     return budget
 

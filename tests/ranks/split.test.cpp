@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A long sum split over ranks: any number of them, even, ragged and empty ranges, gives the bits of one rank.
+#include "../thrown.hpp"
 #include "numbers.hpp"
 
 #include <doctest/doctest.h>
@@ -201,21 +202,13 @@ TEST_CASE("an empty whole is the accumulator's empty value") {
 
 TEST_CASE("bad arguments name themselves; nothing is folded") {
   float const x[4] = {1, 2, 3, 4};
-  auto const message = [](auto const& f) {
-    try {
-      f();
-    } catch (invalid_argument const& e) {
-      return std::string(e.what());
-    }
-    return std::string("accepted");
-  };
-  CHECK(message([&] { reduce_fragment(host(), 3, 2, x); }) == "isobit::reduce_fragment: first must be at most last");
-  CHECK(message([&] { reduce_fragment(host(), 0, 4, static_cast<float const*>(nullptr)); }) ==
+  CHECK(thrown([&] { reduce_fragment(host(), 3, 2, x); }) == "isobit::reduce_fragment: first must be at most last");
+  CHECK(thrown([&] { reduce_fragment(host(), 0, 4, static_cast<float const*>(nullptr)); }) ==
         "isobit::reduce_fragment: x must be non-null when first < last");
-  CHECK(message([&] {
+  CHECK(thrown([&] {
           reduce_fragment(host(), 0, 1, reinterpret_cast<float const*>(reinterpret_cast<char const*>(x) + 1));
         }) == "isobit::reduce_fragment: x must be aligned to 4 bytes");
   auto const part = reduce_fragment(host(), 2, 4, x);
-  CHECK(message([&] { finish_fragment(part, plain<float>{}); }) ==
+  CHECK(thrown([&] { finish_fragment(part, plain<float>{}); }) ==
         "isobit::fragment::root: fragment must be not empty and start at index 0");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gather-combine: against the definition and the sparse counter, kernels against the host, B06, and expert-parallel runs.
+#include "../thrown.hpp"
 #include "common.hpp"
 
 #include <isobit/combine.hpp>
@@ -67,15 +68,6 @@ std::vector<bf16> bf16_rows(size_t n, uint64_t seed) {
   std::vector<bf16> x(n);
   for (size_t i = 0; i < n; ++i) x[i].bits = static_cast<uint16_t>(isobit::to_bits(w[i]) >> 16 & 0xbfffu);
   return x;
-}
-
-std::string thrown(auto const& f) {
-  try {
-    f();
-  } catch (isobit::invalid_argument const& e) {
-    return e.what();
-  }
-  return "nothing";
 }
 
 } // namespace

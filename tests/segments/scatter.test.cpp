@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stable grouping and scatter-reduce: the host against the definition, kernels against the host, the public reports.
+#include "../thrown.hpp"
 #include "common.hpp"
 
 #include <isobit/accum/exact.hpp>
@@ -114,15 +115,6 @@ void on_kernels(std::vector<int> const& ids, std::vector<T> const& x, uint64_t c
       CHECK_MESSAGE(false, "a counter did not reset itself");
       break;
     }
-}
-
-std::string thrown(auto const& f) {
-  try {
-    f();
-  } catch (isobit::invalid_argument const& e) {
-    return e.what();
-  }
-  return "nothing";
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Segmented reductions: the host against the definition, and kernels against the host at many geometries and schedules.
+#include "../thrown.hpp"
 #include "common.hpp"
 
 #include <isobit/accum/exact.hpp>
@@ -79,15 +80,6 @@ void block_kernel(isobit::csr<uint32_t> layout, float const* x, float* out) {
   ISOBIT_SHARED isobit::block<256>::storage<float> memory;
   isobit::segmented_reduce(isobit::block(memory), layout, isobit::contiguous<float>{x},
                            [=](uint64_t s, float r) { out[s] = r; });
-}
-
-std::string thrown(auto const& f) {
-  try {
-    f();
-  } catch (isobit::invalid_argument const& e) {
-    return e.what();
-  }
-  return "nothing";
 }
 
 } // namespace
